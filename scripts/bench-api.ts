@@ -172,7 +172,7 @@ async function checkAnswer({ title, url, requests, holds }: Target): Promise<voi
   const init = { method, headers: headers as Record<string, string>, ...(body ? { body } : {}) }
   const text = await (await fetch(`${url}${path}`, init)).text()
   if (!text.includes(holds))
-    throw new Error(`checking ${title}: its answer lacks ${holds}: ${text}`)
+    throw new Error(`checking ${title}: its answer does not have ${holds}: ${text}`)
 }
 
 /** As the driver takes them. */

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:gate`: look-ups at a fixed rate against a million names, alone and while logs are caught up, with
- * limits that no option moves. docs/measure/benchmarks.md says what is measured.
+ * `npm run bench:gate`: look-ups at a fixed rate against a million names, first without other work and then during a
+ * catch-up, with fixed limits. docs/measure/benchmarks.md says what is measured.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -31,10 +31,10 @@ import {
 /** Registrations with a transaction of their own. */
 const SINGLES = 1_000
 const BIDS_A_BLOCK = 500
-/** A run that only finds the rate. */
+/** Length of a run that only finds the rate. */
 const PROBE_SECONDS = 5
 const MOST_PROBES = 6
-/** Requests a second while logs are caught up, and the time for which they are sent. */
+/** Requests a second during a catch-up, and for how long they are sent. */
 const CATCH_UP_RATE = 500
 const CATCH_UP_SECONDS = 8
 const USAGE = `usage: npm run bench:gate -- [options]
@@ -85,7 +85,7 @@ function mixOf(chain: BenchChain): LoadRequest[] {
   ]).flat()
 }
 
-/** Sends a load by a process of its own. */
+/** Sends a load from a separate process. */
 async function generate(program: string, home: string, job: GeneratorJob): Promise<Measured> {
   const file = join(home, 'load.json')
   writeFileSync(file, JSON.stringify(job))

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:idle`: what a daemon costs that has nothing to do but to follow the seven chains of a local world, a
- * block a second each, beside a bare process that asks as many nodes for their heads as often.
+ * `npm run bench:idle`: the cost of a daemon that only follows the seven chains of a local world, with a block a second
+ * each, beside a bare process that asks as many nodes for their heads as often.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -11,7 +11,9 @@ import { byRun, recordFigure } from './bench/figure.js'
 import { buildDaemon } from './bench/programs.js'
 
 const BLOCK_MS = 1_000
-/** Time after the start in which it still loads, collects and lets connections of the start go. */
+/**
+ * Time after the start in which the daemon still loads modules, collects garbage and closes connections of the start.
+ */
 const SETTLE_MS = 35_000
 const TITLE = { daemon: 'clusterd start', floor: 'heads asked for' }
 
@@ -27,7 +29,7 @@ if (!(seconds >= 5 && runs >= 1)) {
   process.exit(2)
 }
 
-/** Asks nodes for their heads as often as they have another, over connections that are kept. */
+/** Asks nodes for their heads whenever they have a new one, over kept-alive connections. */
 const FLOOR = `const { Agent, request } = require('node:http')
 const agent = new Agent({ keepAlive: true })
 const headers = { 'content-type': 'application/json' }

@@ -31,7 +31,7 @@ const PER_BLOCK = [5, 500]
 /** Blocks that are not counted. */
 const WARM_UP = 10
 const POLL_MS = 1
-/** Also of a daemon that has to catch up with what the other program followed. */
+/** Long enough for a daemon that has to catch up with the blocks of the other program. */
 const GIVE_UP_MS = 60_000
 const USAGE = `usage: npm run bench:live -- [options]
   --blocks <n>  of each measurement (default 40)
@@ -102,7 +102,7 @@ interface Question {
   countMs(): number
 }
 
-/** Mines blocks and asks for each one's last registration until it is there. */
+/** Mines blocks and requests each one's last registration until it is there. */
 async function follow(chain: BenchChain, { count, base, countMs }: Question): Promise<Followed> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const delays: number[] = []

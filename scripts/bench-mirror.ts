@@ -17,7 +17,7 @@ const keys = logKeysOf([Buffer.alloc(32, 7)])
 const ORIGIN = 'names.example/mainnet/1'
 const walletOf = (i: number) => `0x${((i + 1) * 2_654_435_761).toString(16).padStart(40, '0')}`
 
-/** The log of names that a wallet each registered. */
+/** A log in which each wallet registered one name. */
 function* leaves(): Generator<string> {
   yield beginningLeaf(ORIGIN, null)
   for (let i = 0; i < names; i++) {

@@ -36,13 +36,13 @@ import {
 
 const BLOCK_MS = 200
 const PER_BLOCK = 5
-/** After a catch-up: what a program still does for it is no latency of the head. */
+/** Pause after a catch-up, so that a program's remaining work for it does not count as latency of the head. */
 const SETTLE_MS = 10_000
 /** Blocks that are not counted. */
 const WARM_UP = 5
-/** Empty blocks on top of the last log, after which Ponder takes it for final: what is final is read in ranges. */
+/** Empty blocks on top of the last log, after which Ponder treats it as final and reads it in ranges. */
 const FINAL_BLOCKS = 40
-/** Between two looks for the last row of the catch-up, and for the row of a block. */
+/** Poll intervals for the last row of the catch-up, and for the row of a block. */
 const CATCH_UP_POLL_MS = 50
 const LIVE_POLL_MS = 2
 const GIVE_UP_MS = 10 * 60_000
@@ -93,7 +93,7 @@ interface Contender {
 
 const wordOf = (n: number) => stringToHex(nameOf(n), { size: 32 })
 
-/** True once a query has a row; also while its table is not there yet it has none. */
+/** True once a query has a row. False also while its table does not exist. */
 async function hasRow(client: pg.Client, query: string, key: string): Promise<boolean> {
   try {
     return (await client.query(query, [key])).rowCount === 1
@@ -113,7 +113,7 @@ async function connect(databaseUrl: string): Promise<pg.Client> {
   return client
 }
 
-/** Where a program stores a registration: SQL that has a row once that of key $1 is there. */
+/** Where a program stores a registration: SQL that has a row once the registration of key $1 is stored. */
 interface Stored {
   query: string
   keyOf(n: number): string
@@ -144,7 +144,7 @@ async function catchUpOf(
   }
 }
 
-/** Mines blocks and looks for the last registration of each in the program's table. */
+/** Mines blocks and polls the program's table for the last registration of each. */
 async function liveOf({ chain, databaseUrl }: Site, { query, keyOf }: Stored): Promise<Latency> {
   const client = await connect(databaseUrl)
   const delays: number[] = []
@@ -180,7 +180,7 @@ const clusterd = (cli: string): Contender => ({
   },
 })
 
-/** The loop ends with its last row; a follower of the same kind is started at the head. */
+/** The loop ends with its last row. A follower of the same kind is then started at the head. */
 const bareLoop = (program: string): Contender => ({
   title: 'a loop of viem',
   stores: 'one row',
@@ -274,7 +274,8 @@ async function main(bench: Bench): Promise<void> {
   for (const name of values.only.split(',')) {
     try {
       const make = makers[name]
-      if (!make) throw new Error(`--only: "${name}" is none of ${Object.keys(makers).join(', ')}`)
+      if (!make)
+        throw new Error(`--only: "${name}" is not one of ${Object.keys(makers).join(', ')}`)
       const contender = await make()
       const chainHome = scratch(`${name}-run`)
       // the same logs for each: what a program follows at the head is no part of another's catch-up

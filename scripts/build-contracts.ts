@@ -94,7 +94,10 @@ function inputOf(targets: readonly Target[]) {
   }
 }
 
-/** The same for what is deployed on public chains, with every source that it imports: nothing else is needed. */
+/**
+ * The compiler's input for contracts that are deployed on public chains, with every imported source, so that nothing
+ * else is needed.
+ */
 export function standardInput(): ReturnType<typeof inputOf> {
   const input = inputOf(TARGETS.filter(({ file }) => file.startsWith('src/')))
   const read = (path: string) => {

@@ -11,7 +11,7 @@ export const sourcesOfPrograms = (): string[] =>
  * @param folder of the build, directly in the project's: migrations and contracts are found from there
  */
 export async function buildPrograms(folder: string): Promise<void> {
-  // who only asks for the sources waits for neither
+  // imported here, so that callers which only need the list of sources do not wait
   const [{ build }, { bundle }] = await Promise.all([import('esbuild'), import('./bundle.js')])
   await build({
     absWorkingDir: ROOT,

@@ -1,11 +1,10 @@
 /**
- * Solana's toolchain comes from neither npm nor Debian, the only sources of this project: hence a linker of our own
- * here. Builds the Solana programs of contracts/solana and the tests' callers with Debian's Rust and LLVM; operators
- * can build the same sources with `cargo build-sbf`. Each built file is committed with a list of checksums: its own and
- * its sources'.
+ * Builds the Solana programs of contracts/solana and the tests' callers with Debian's Rust and LLVM. Solana's toolchain
+ * is neither on npm nor in Debian, this project's only sources, hence our own linker. Operators can build the same
+ * sources with `cargo build-sbf`. Each built file is committed with a list of checksums: its own and its sources'.
  *
  *   npm run contracts:solana              writes <program>.so and <program>.so.sha256
- *   npm run contracts:solana -- --check   writes nothing; says whether a rebuild gives the same bytes, exits 1 if not.
+ *   npm run contracts:solana -- --check   writes nothing. Prints whether a rebuild gives the same bytes, exits 1 if not.
  *                                         Without a toolchain it compares the checksums only.
  */
 import { createHash } from 'node:crypto'

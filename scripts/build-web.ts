@@ -11,7 +11,7 @@ import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
-/** Of the libraries in the bundle, whose sources carry none. */
+/** Licence notice for the libraries in the bundle, whose sources have none. */
 const NOTICE =
   '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
@@ -44,7 +44,7 @@ async function assets(): Promise<Record<string, string>> {
 /** The generated module as the sources give it. @param testWallet module of the test wallet, beside the files */
 export async function generateWeb(testWallet: string): Promise<string> {
   const files = await assets()
-  // in the addresses of the files, so that browsers may cache them for ever
+  // the hash is in the files' addresses, so that browsers may cache them for ever
   const hash = createHash('sha256')
     .update(JSON.stringify(files) + testWallet)
     .digest('hex')
@@ -61,7 +61,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
   ].join('\n')
 }
 
-/** The wallet of local worlds as a module of its own, which other daemons never load. */
+/** The test wallet of local worlds as a separate module, which other daemons never load. */
 export async function generateTestWallet(): Promise<string> {
   const accounts = { evm: worldAccounts(), solana: solanaAccounts() }
   const { outputFiles } = await build({

@@ -2,7 +2,7 @@
  * The last step of `npm run build`. Bundles the libraries that a build imports into `libraries` inside of it, each
  * shared module once and without what nothing imports: a start finds and reads some 40 files in place of 800. Then our
  * own files that `cli.js` runs into `program`: Node takes a while for each of 400. Both stay apart, so that
- * the log tells our places from those of libraries, and our files stay for who imports the package.
+ * the log can distinguish our positions from those of libraries, and our files stay for importers of the package.
  *
  *   tsx scripts/bundle.ts [folder of the build]
  */
@@ -14,7 +14,7 @@ import { build, type Plugin } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = 'program'
-/** How both are bundled. */
+/** esbuild options of both bundles. */
 const BUNDLED = {
   bundle: true,
   splitting: true,
@@ -24,16 +24,16 @@ const BUNDLED = {
   absWorkingDir: ROOT,
   logLevel: 'error',
 } as const
-/** What is imported, statically or when it is needed, and the library. */
+/** Imports of a library, static or dynamic: the clause, and the library. */
 const IMPORT = /(?<=^(?:import|export) ([^'"();]*) from |\bimport\()(['"])([^.'"][^'"]*)\2/gm
-/** What CommonJS needs in a module. */
+/** What CommonJS modules need inside an ES module. */
 const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 /** Optional parts of libraries, and Node's own modules. */
 const EXTERNAL = ['pg-native', ...builtinModules]
 
 /**
- * Node's own fetch in the place of node-fetch, which Solana's libraries load and hardly call: that loads `punycode`, of
- * which Node warns from version 21 on.
+ * Replaces node-fetch, which Solana's libraries load and hardly use, by Node's own fetch: node-fetch loads `punycode`,
+ * which is deprecated since Node 21.
  */
 const ownFetch: Plugin = {
   name: 'own-fetch',
@@ -44,7 +44,7 @@ const ownFetch: Plugin = {
   },
 }
 
-/** Messages in English alone: those of fifty languages are half of zod, which is read at every start. */
+/** Leaves out zod's messages in other languages: fifty languages are half of zod, which is read at every start. */
 const inEnglish: Plugin = {
   name: 'in-english',
   setup({ onLoad }) {
@@ -56,10 +56,10 @@ const inEnglish: Plugin = {
   },
 }
 
-/** As Node 21 has it: to tell Node from other platforms, `pg` makes Node 20 load its `fetch` else. */
+/** Node 21's `navigator`: without it, `pg` loads Node 20's `fetch` to detect the platform. */
 const NAVIGATOR = { navigator: '{ "userAgent": "Node.js" }' }
 
-/** How libraries are bundled, in a build and for tests. */
+/** esbuild options of libraries, in a build and for tests. */
 export const LIBRARIES = {
   ...BUNDLED,
   banner: { js: REQUIRE },
@@ -71,7 +71,7 @@ const isLibrary = (name: string): boolean =>
   !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
 
-/** Names that a clause of an import takes from its library; `import()` and `* as` take all. */
+/** Names that an import clause uses of its library. `import()` and `* as` use all. */
 async function namesOf(library: string, clause: string | undefined): Promise<string[]> {
   if (!clause || clause.includes('*'))
     return Object.keys(await import(library)).filter(
@@ -138,7 +138,7 @@ async function bundleProgram(folder: string): Promise<void> {
   writeFileSync(cli, `#!/usr/bin/env node\nimport './${PROGRAM}/cli.js'\n`)
 }
 
-/** Lets each of our files find others as from its own place in the build, and leaves the libraries out. */
+/** Lets each of our files find others relative to its own place in the build, and leaves libraries out. */
 const inPlace = (folder: string): Plugin => ({
   name: 'in-place',
   setup({ onResolve, onLoad }) {

@@ -30,7 +30,7 @@ import { buildClientPackage } from './client-package.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
-/** What a production install may take on the disk. */
+/** Largest disk usage of a production install, MB. */
 const CEILING_MB = 90
 const run = promisify(execFile)
 
@@ -97,7 +97,7 @@ async function pack(): Promise<string> {
   ]
   const paths = packed.files.map(({ path }) => path)
   const missing = PACKED.filter((path) => !paths.includes(path))
-  must(missing.length === 0, `the package lacks ${missing.join(', ')}`)
+  must(missing.length === 0, `the package does not have ${missing.join(', ')}`)
   const stray = paths.filter((path) => NOT_PACKED.test(path))
   must(stray.length === 0, `the package holds ${stray.slice(0, 5).join(', ')}`)
   return join(work, packed.filename)
@@ -233,7 +233,7 @@ async function runExample(
   return run(process.execPath, [`out/${name}.js`], { cwd: folder, env: environment(env) })
 }
 
-/** The client in a program for browsers, type-checked without Node's types, and in plain JavaScript. */
+/** Checks the client in a browser program, type-checked without Node's types, and in plain JavaScript. */
 async function isClient(folder: string, name: string): Promise<void> {
   const program = [
     `import { Client, ClusterdError, type Schemas } from '${name}'`,
@@ -262,7 +262,7 @@ async function isClient(folder: string, name: string): Promise<void> {
   must(stdout.trim() === 'network object', `the client said: ${stdout}`)
 }
 
-/** The contracts in a program without Node's types, whose mistakes the compiler finds. */
+/** Checks the contracts in a program without Node's types. Its deliberate mistakes must fail to compile. */
 async function hasContracts(folder: string): Promise<void> {
   const program = [
     `import { addresses, hubAbi, hubBytecode, layerZero, registrarIdl } from 'clusterd/contracts'`,
@@ -289,7 +289,7 @@ async function hasContracts(folder: string): Promise<void> {
   must(/^true 0x60 30101 undefined file:/.test(stdout), `the contracts said: ${stdout}`)
 }
 
-/** Packages that the types of the published entries name, and an install does not bring. */
+/** Packages that the types of the published entries import, although an install does not include them. */
 function strangers(folder: string): string[] {
   const seen = new Set<string>()
   const named = new Set<string>()
@@ -316,7 +316,7 @@ async function isSmall(folder: string): Promise<void> {
   must(megabytes <= CEILING_MB, `the production install takes ${megabytes} MB`)
 }
 
-/** `init` writes a draft, which `doctor` reads. */
+/** Checks that `init` writes a draft which `doctor` accepts. */
 async function begins(folder: string): Promise<void> {
   const out = join(folder, 'deployment')
   await clusterd(folder, [

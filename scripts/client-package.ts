@@ -13,7 +13,7 @@ import { ROOT } from './files.js'
 
 const ENTRIES = ['index', 'verify']
 
-/** @param folder absolute; what it holds is removed first */
+/** @param folder absolute; its contents are removed first */
 export async function buildClientPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await build({
@@ -46,7 +46,7 @@ function writeTypes(folder: string): void {
         files.add(join(dirname(file), `${imported}.d.ts`))
       const target = join(folder, 'types', file)
       mkdirSync(dirname(target), { recursive: true })
-      // what only our own code calls of the log needs no explanation
+      // comments on the log's functions that only our own code calls are left out
       const shown = file.startsWith('client/') ? text : text.replaceAll(/^ *\/\*\*.*?\*\/\n/gms, '')
       writeFileSync(target, shown.replaceAll(/^ +/gm, ''))
     }

@@ -1,7 +1,9 @@
 import openapiTypes, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
 import type { TypeNode } from 'typescript'
 
-/** Members and types that openapi-typescript writes for what is not there, and comments that repeat a type or show a value. */
+/**
+ * Members and types that openapi-typescript writes for missing parts, and comments that repeat a type or show a value.
+ */
 const NOISE = [
   /^ *\w+\??: never;\n/gm,
   /^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm,
@@ -9,13 +11,13 @@ const NOISE = [
   /^ *(\/\*\*|\*) (@enum|@example|Format:) .*\n/gm,
   /^export type (webhooks|\$defs|operations) = .*\n/gm,
 ]
-/** What stays of a comment that had more than one line. */
+/** A comment of which only one line is left. */
 const LONELY = /\/\*\*\n *\* (.*)\n *\*\//g
 
 const typeOf = (text: string): TypeNode =>
   (stringToAST(`type T = ${text}`)[0] as unknown as { type: TypeNode }).type
 
-/** Types of the formats that JSON has as texts. */
+/** Types for string formats in JSON. */
 const FORMATS: Readonly<Record<string, TypeNode>> = {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
   hex: typeOf('`0x${string}`'),
@@ -29,8 +31,9 @@ interface Operation {
 }
 
 /**
- * The client's types of an OpenAPI document: of each route its input and its answer with status 200, and the named
- * schemas with the beginnings of their descriptions. The deprecated interface has none: the package has to stay small.
+ * The client's types for an OpenAPI document: for each route its input and its answer with status 200, and the named
+ * schemas with the first clauses of their descriptions. The deprecated interface gets no descriptions, to keep the
+ * package small.
  */
 export async function clientTypes(document: OpenAPI3, isDeprecated: boolean): Promise<string> {
   const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => [
@@ -54,7 +57,10 @@ export async function clientTypes(document: OpenAPI3, isDeprecated: boolean): Pr
   return text.replace(LONELY, '/** $1 */').replaceAll('@description ', '')
 }
 
-/** The client sends the parameters of every route (`testnet`, the API key) itself: they are references. */
+/**
+ * The client itself sends the parameters that every route has (`testnet`, the API key). In the document they are
+ * references.
+ */
 function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) {
   return {
     parameters: parameters.filter((one) => one.in === 'path' || one.in === 'query'),
@@ -63,10 +69,10 @@ function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) 
   }
 }
 
-/** What stands behind the first clause is in the OpenAPI document, and at `/docs`. */
+/** The rest of a description is in the OpenAPI document and at `/docs`. */
 const firstClause = (description: string): string => description.split(/[;.]( |$)/)[0]!
 
-/** Part of a document with other descriptions; undefined leaves one out. */
+/** A copy of a part of a document with other descriptions. `undefined` removes one. */
 const described = <T>(part: T, describe: (description: string) => string | undefined): T =>
   JSON.parse(
     JSON.stringify(part, (key, value) =>

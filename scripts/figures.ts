@@ -5,7 +5,7 @@ import { countTokens } from './source/tokens.js'
 import { isByHand, isTest, parse, readTracked, type Source } from './source/tree.js'
 
 /**
- * Prints the size of the code. A report: nothing fails on it, `npm run lint` has the limits.
+ * Prints the size of the code. A report only: it never fails, and `npm run lint` has the limits.
  *
  *   npm run figures                    tokens by folder of src, and of tests, scripts and examples
  *   npm run figures -- --root <dir>    of another checkout

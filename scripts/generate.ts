@@ -15,14 +15,17 @@ import { lockFile } from '../src/testing/processes/files.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 import { filesIn, ROOT } from './files.js'
 
-/** For another process that makes the same. */
+/** How long to wait for another process that generates the same output. */
 const WAIT_MS = 120_000
 
 interface Output {
   readonly folder: string
   /** Files whose content decides the output. */
   readonly sources: readonly string[]
-  /** Processes run from it: it is written over, and what an earlier one left goes a day later. */
+  /**
+   * True for programs that processes run from. A new version replaces the folder, and remains of older versions are
+   * deleted a day later.
+   */
   readonly isRun?: boolean
   make(folder: string): void | Promise<void>
 }
@@ -69,7 +72,7 @@ const OUTPUTS: readonly Output[] = [
       writeFileSync(join(folder, 'testWallet.ts'), testWallet)
     },
   },
-  // its script loads the API, which serves the pages above
+  // this output's script loads the API, which serves the pages generated above
   {
     folder: 'src/client/generated',
     sources: [
@@ -97,7 +100,7 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
-/** What `npm run dev` and `clusterd` run, as is published. Its sources are there once all others are made. */
+/** What `npm run dev` and `clusterd` run, built as published. Its sources exist once all other outputs are made. */
 const programs = (): Output => ({
   folder: 'dist-dev',
   sources: [
@@ -114,7 +117,7 @@ export async function generate(): Promise<void> {
   for (const output of OUTPUTS) await bringUpToDate(output)
 }
 
-/** Makes an output unless it is current; of processes that begin at once the first does. */
+/** Makes an output unless it is current. Of several processes, the first makes it and the others wait. */
 async function bringUpToDate(output: Output): Promise<void> {
   const hash = createHash('sha256')
   for (const source of output.sources)

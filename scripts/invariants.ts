@@ -1,7 +1,7 @@
 /**
- * `npm run invariants`: Foundry calls the hub and the payments contract at random and checks their invariants after each
- * call (contracts/evm/invariants). Installs forge from npm, without saving it, and compiles with npm's solc; nothing
- * else is downloaded. What follows `--` goes to `forge test`: `-- --fuzz-seed 7 -vvv`.
+ * `npm run invariants`: Foundry calls the hub and the payments contract at random and checks their invariants after
+ * each call (contracts/evm/invariants). Installs forge from npm, without saving it, and compiles with npm's solc.
+ * Nothing else is downloaded. Arguments after `--` go to `forge test`: `-- --fuzz-seed 7 -vvv`.
  *
  *   npm run invariants -- --mutants   breaks a copy of the contracts in one place after the other, and exits 1 unless
  *                                     the invariant that forbids it fails each time
@@ -16,7 +16,7 @@ import { MUTANTS, type Mutant } from './invariants/mutants.js'
 const SOLC = join(ROOT, 'scripts/solc.mjs')
 /** Copy of contracts/evm that mutants change. */
 const COPY = 'artifacts/forge/mutants'
-/** Calls that failed: forge tries them again first, which proves nothing about the next mutant. */
+/** Recorded failing calls. Forge tries them first in the next run, which proves nothing about the next mutant. */
 const FAILURES = `${COPY}/failures`
 const COPY_ENV = {
   FOUNDRY_SRC: `${COPY}/evm/src`,
@@ -25,13 +25,13 @@ const COPY_ENV = {
   FOUNDRY_CACHE_PATH: `${COPY}/cache`,
   FOUNDRY_TEST_FAILURES_FILE: `${COPY}/test-failures`,
   FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: FAILURES,
-  // a failure is enough: nobody reads its calls
+  // the calls of a failure are not needed here
   FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '0',
   // compiles in half the time
   FOUNDRY_OPTIMIZER: 'false',
 }
 
-/** Path of the forge that is as new as this checkout's anvil; installs it where it is missing. */
+/** Path of a forge of the same version as this checkout's anvil. Installs it where it is missing. */
 function forge(): string {
   const anvil = nativePackage('anvil', process.platform, process.arch)
   const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -68,7 +68,10 @@ function checkInvariants(program: string, more: readonly string[]): void {
   process.exitCode = status ?? 1
 }
 
-/** Each invariant fails where the contract breaks it. @param part of what the mutants change; all by default */
+/**
+ * Checks that each invariant fails where the contract breaks it.
+ * @param part selects mutants by their text; default: all
+ */
 function checkMutants(program: string, part = ''): void {
   rmSync(join(ROOT, COPY), { recursive: true, force: true })
   for (const folder of ['src', 'local', 'test-doubles', 'invariants'])
@@ -82,7 +85,7 @@ function checkMutants(program: string, part = ''): void {
   if (survivors.length > 0) process.exitCode = 1
 }
 
-/** True if the mutant's own invariant fails. */
+/** True if the invariant of the mutant fails. */
 function isKilled(program: string, { contract, from, to, breaks }: Mutant): boolean {
   const file = join(ROOT, COPY, 'evm/src', `${contract}.sol`)
   const source = readFileSync(file, 'utf8')

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DOCUMENTS, read } from './lint/documents.js'
 import { packedLiterals } from './lint/literals.js'
+import { retiredPhrases } from './lint/phrases.js'
 import { documentProblems, textProblems } from './lint/sentences.js'
 import { importCycles, longFiles, longFunctions } from './lint/shape.js'
 import { isByHand, parse, readTracked } from './source/tree.js'
@@ -10,9 +11,8 @@ import { isByHand, parse, readTracked } from './source/tree.js'
  *
  *   tsx scripts/lint.ts    exits 1 where it finds a problem
  */
-const sources = readTracked(join(import.meta.dirname, '..'))
-  .filter(({ path }) => isByHand(path) && /\.[mc]?tsx?$/.test(path))
-  .map(parse)
+const files = readTracked(join(import.meta.dirname, '..')).filter(({ path }) => isByHand(path))
+const sources = files.filter(({ path }) => /\.[mc]?tsx?$/.test(path)).map(parse)
 
 const problems = [
   ...longFiles(sources),
@@ -20,6 +20,7 @@ const problems = [
   ...importCycles(sources),
   ...sources.flatMap(packedLiterals),
   ...sources.filter(({ path }) => !path.endsWith('.test.ts')).flatMap(textProblems),
+  ...files.flatMap(retiredPhrases),
   ...DOCUMENTS.flatMap((path) => documentProblems(path, read(path))),
 ]
 

@@ -9,10 +9,10 @@ import { migrate } from '../src/db/pg/migrate.js'
 import { createDatabase, dropDatabase, startPostgres } from '../src/testing/processes/postgres.js'
 
 /**
- * Checks that the migrations, prisma/schema.prisma and (when one is named) a database say the same: `tsx
+ * Checks that the migrations, prisma/schema.prisma and (when one is named) a database agree: `tsx
  * scripts/schema-check.ts [--database postgresql://...]`. Prisma's own engine compares tables, columns, types and plain
- * indexes of schema and migrations. Leaf partitions, partial indexes, checks and collations are invisible to the
- * engine, so PostgreSQL's catalog of a database is compared with that of the migrations.
+ * indexes of schema and migrations. The engine does not see leaf partitions, partial indexes, checks and collations, so
+ * PostgreSQL's catalog of a database is compared with that of the migrations.
  */
 
 const SCHEMA_PATH = 'prisma/schema.prisma'
@@ -22,10 +22,10 @@ const PG_TEXT_OID = 25
 /** ColumnTypeEnum.Character of @prisma/driver-adapter-utils. */
 const CHARACTER_COLUMN = 6
 
-/** Tables that the engine takes for models: the migrator's, and leaves that are partitioned again. */
+/** Tables that the engine mistakes for models: the migrator's, and partitions that are partitioned again. */
 const EXTERNAL_TABLES = ['public.migrations', 'public.journal_mainnet', 'public.journal_testnet']
 
-/** Global of Node that the compiler doesn't know without the browser's library. */
+/** Global of Node. Without the browser's library, the compiler does not know it. */
 declare const WebAssembly: {
   instantiate(
     wasm: Buffer,
@@ -188,7 +188,8 @@ function bindAdapter(factory: PrismaPg): object {
 }
 
 /**
- * Loads the engine by its second entry with a compiled module: the main entry imports a .wasm file, which Node can't.
+ * Loads the engine by its second entry with a compiled module: the main entry imports a .wasm file, which Node can't
+ * do.
  */
 function loadEngine(): Promise<EngineModule> {
   loaded ??= instantiateEngine()

@@ -1,8 +1,9 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
- * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there. With `--reach` one
- * address, or as many as `--attackers` says, sends one flood after the other, and a visitor's look-ups are compared before
- * and under each; `--attack` names the only ones. With `--proxy` all come through HAProxy, as examples/deploy/topology has it.
+ * honest visitors look up, change and buy. Exit code 1 where they are affected more than is promised there. With
+ * `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are compared
+ * before and during each. `--attack` selects the floods. With `--proxy` all requests go through HAProxy, as in
+ * examples/deploy/topology.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -57,12 +58,15 @@ const VISITOR = '127.0.2.1'
 const MEMBER = '127.0.2.2'
 const BUYER = '127.0.2.3'
 
-/** What is promised to honest visitors, ms at the 99th percentile. */
+/** Promised latency for honest visitors, ms at the 99th percentile. */
 const LOOK_UP_MS = 50
 const CHANGE_MS = 500
-/** Blocks that the tables may be behind the hub: those of the daemon's own alarm, and one that is just mined. */
+/**
+ * Most blocks that the tables may be behind the hub: the limit of the daemon's own alarm, plus a block that was just
+ * mined.
+ */
 const LAG_BLOCKS = 4
-/** Growth of the last third's peak memory over the middle third's that counts as flat. */
+/** Largest ratio of the last third's peak memory to the middle third's that counts as flat. */
 const FLAT = 1.1
 const SAMPLE_MS = 1_000
 const PACE_MS = 40
@@ -79,7 +83,7 @@ const GAUGES = {
 interface Sample {
   /** By the process's clock, ms. */
   atMs: number
-  /** Processor time of the daemon, of all processes of the machine, and what its host gave to others, ms so far. */
+  /** Processor time so far of the daemon, of all processes of the machine, and stolen by the host, ms. */
   cpuMs: number[]
   memoryMib: number
   lagBlocks: number
@@ -87,7 +91,7 @@ interface Sample {
   gaugesMib: number[]
 }
 
-/** The daemon's memory and its distance to the hub's own head, each second. */
+/** Samples the daemon's memory and its distance to the hub's head, each second. */
 async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const { hub } = stack.networks.mainnet
@@ -98,7 +102,7 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   )
   while (!signal.aborted) {
     const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
-    // a connection that was kept may end while this process does not get its turn
+    // a kept-alive connection may end while this process is not scheduled
     const metrics = await fetch(`${stack.ops}/metrics`, { headers: { connection: 'close' } }).then(
       (res) => res.text(),
     )
@@ -125,7 +129,7 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
 const percentile = (ms: readonly number[], share: number): number =>
   ms.toSorted((a, b) => a - b)[Math.min(ms.length - 1, Math.floor(ms.length * share))] ?? Number.NaN
 
-/** Prints what a visitor met. @returns what of it breaks the promise */
+/** Prints a visitor's latencies. @returns broken promises */
 function judge(name: string, { ms, failed }: Answered, limitMs: number): string[] {
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(ms, share))
   console.log(
@@ -137,7 +141,9 @@ function judge(name: string, { ms, failed }: Answered, limitMs: number): string[
   ]
 }
 
-/** Prints the course of it, by twentieths of the time: the daemon's memory at most, processors, visitors' look-ups. */
+/**
+ * Prints the course of a run by twentieths of its time: the daemon's largest memory, processors, visitors' look-ups.
+ */
 function printCourse(samples: readonly Sample[], { ms, atMs }: Met): void {
   const startMs = samples[0]!.atMs
   const count = Math.max(1, Math.min(ROWS, Math.floor(samples.length / 2)))
@@ -212,7 +218,7 @@ function printCounts(all: readonly Counts[]): void {
     )
 }
 
-/** Prints what breaks a promise, which is an error. */
+/** Prints broken promises, which are an error. */
 function report(broken: readonly string[]): void {
   for (const line of broken) console.log(`BROKEN: ${line}`)
   if (broken.length > 0) process.exitCode = 1
@@ -254,7 +260,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   onEnd(() => Promise.all(attackers.map(({ close }) => close())))
   await Promise.all(attackers.map(({ begin }, i) => begin({ localAddress: ATTACKERS[i]! })))
   stack.failed.then((why) => console.log(`${why}\n${stack.daemon.logs().slice(-20_000)}`))
-  // no AbortSignal.any of a timeout: nobody else holds it, and Node 20 collects it before it fires
+  // no AbortSignal.any with a timeout: nothing else references the timeout, and Node 20 collects it before it fires
   const ended = new AbortController()
   const { signal } = ended
   const timer = setTimeout(() => ended.abort(), seconds * 1_000)
@@ -285,7 +291,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   ]
   for (const tx of bought.hashes) {
     await until.status(stack, tx, 'finalized')
-    // an hour's registrations, under the limit of one address
+    // an hour's registrations stay under the limit of one address
     await new Promise((resolve) => setTimeout(resolve, PACE_MS))
   }
   console.log(`buyer      ${bought.hashes.length} registrations, all finalized`)

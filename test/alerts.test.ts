@@ -64,7 +64,7 @@ const loop = {
   lastError: null,
   cause: null,
 }
-/** An error of our own code, too old to be an alarm. */
+/** An error of our own code that is too old for an alarm. */
 const ownError = {
   name: 'the relayer',
   network: 'mainnet',
@@ -139,7 +139,7 @@ interface State {
   webhooks?: Partial<WebhookCounts>
 }
 
-/** What a process in this state answers to Prometheus, and five minutes later. */
+/** The metrics that Prometheus scrapes from a process in this state, at once and five minutes later. */
 async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const metrics = createMetrics(() => [{ ...chain, ...state.chain }])
   createProcessMetrics(metrics.registry, () => ({ ...process, ...state.process }))
@@ -166,7 +166,7 @@ const short = [
   { kind: 'settle', state: 'sent', count: 1, oldestMs: NOW_MS, heldShare: SHORT_OF_TIME + 0.01 },
 ]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
-/** One state for each alert, as the code that finds it leaves it. */
+/** For each alert, a state as the code that detects it leaves it. */
 const REHEARSALS: Record<AlarmName, State> = {
   ClusterdNotLed: { process: { leads: [led('index', false), led('relay', true)] } },
   ClusterdNotRelayed: {
@@ -216,7 +216,7 @@ const REHEARSALS: Record<AlarmName, State> = {
 }
 
 describe('the alert rules', () => {
-  it('have the limits of the code', () => {
+  it('have the same limits as the code', () => {
     const limitOf = (alarm: AlarmName) =>
       Number(rules.find(({ alert }) => alert === alarm)!.expr.split(/ [<>] /)[1])
     expect(limitOf('ClusterdFinalityStandsStill')).toBe(FINALITY_ALARM_MS / 1_000)
@@ -229,19 +229,16 @@ describe('the alert rules', () => {
     expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))
   })
 
-  it('are silent while all is well', async () => {
+  it('do not fire while all is well', async () => {
     const at = await scrapes({})
     expect(rules.filter(({ expr }) => firing(expr, at).length > 0)).toEqual([])
   })
 
-  it.each(rules)(
-    '$alert fires in its state, on metrics that there are',
-    async ({ alert, expr }) => {
-      expect(firing(expr, await scrapes(REHEARSALS[alert]))).not.toEqual([])
-    },
-  )
+  it.each(rules)('$alert fires in its state, on metrics that exist', async ({ alert, expr }) => {
+    expect(firing(expr, await scrapes(REHEARSALS[alert]))).not.toEqual([])
+  })
 
-  it('are what promtool takes, where it is installed', ({ skip }) => {
+  it('are accepted by promtool, where it is installed', ({ skip }) => {
     const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' })
     if (checked.error) return skip('promtool is not installed')
     expect(checked.status, checked.stdout + checked.stderr).toBe(0)
@@ -249,7 +246,7 @@ describe('the alert rules', () => {
 })
 
 describe("Grafana's dashboard", () => {
-  it('asks for metrics and labels that there are', () => {
+  it('queries only metrics and labels that exist', () => {
     const { panels } = JSON.parse(readFileSync('examples/grafana/clusterd.json', 'utf8')) as {
       panels: { targets?: { expr: string; legendFormat: string }[] }[]
     }
@@ -273,7 +270,7 @@ describe("Grafana's dashboard", () => {
     }
   })
 
-  it('draws each metric, unless an alarm watches it', () => {
+  it('shows each metric that no alarm watches', () => {
     const dashboard = readFileSync('examples/grafana/clusterd.json', 'utf8')
     const rules = readFileSync(FILE, 'utf8')
     const metrics = [

@@ -6,19 +6,19 @@ import { describe, expect, it } from 'vitest'
 import { FAMILIES } from '../src/registry/families.js'
 
 /**
- * Holds the import directions of docs/build/architecture.md: imports point downwards only. A room is a folder of src; a
- * file that lies in src itself is a room of its own.
+ * Enforces the import directions of docs/build/architecture.md: imports point only downwards. A room is a folder of
+ * src. A file directly in src is a room of its own.
  */
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
-/** The tree of the log: pure, and without Node's modules. */
+/** The tree of the log: pure files without Node's modules. */
 const LOG = ['append', 'beginning', 'note', 'provedTree', 'tiles', 'tree'].map(
   (name) => `registry/log/${name}.ts`,
 )
 
 /**
- * Imports allowed to each room besides itself, and from beside src. `types:` allows `import type` alone; a path
- * with `.ts` allows that file alone. The commands (`cli.ts` and `cli`) may import every room but `testing`.
+ * Imports allowed to each room besides its own files. `types:` allows only `import type`. A path with `.ts` allows only
+ * that file. The commands (`cli.ts` and `cli`) may import every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   client: LOG,
@@ -64,17 +64,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ops',
   ],
 }
-/** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
+/** The commands start the local world. No other product code may load it, and the commands load it lazily. */
 const MAY_LOAD_TESTING = /^cli(\.ts$|\/)/
 
 interface Import {
-  /** Path in src of what is imported. */
+  /** Path of the imported file in src. */
   target: string
   isTypeOnly: boolean
   isDynamic: boolean
 }
 
-/** The first word of an SQL statement, as the code writes it. */
+/** The first keyword of an SQL statement in our code. */
 const SQL =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
 
@@ -121,7 +121,10 @@ function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
   return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly)
 }
 
-/** `process` in any use but for its environment: `process.pid`, `{ process: … }`, a name of somebody else. */
+/**
+ * True for `process` in any use except its environment: `process.pid`, `{ process: … }`, or another symbol with that
+ * name.
+ */
 function isTypeOrOther(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent))
@@ -131,14 +134,14 @@ function isTypeOrOther(node: ts.Identifier): boolean {
       !ts.isStringLiteralLike(parent.argumentExpression) || parent.argumentExpression.text !== 'env'
     )
   }
-  // `const { env } = process` and `f(process)` hand the whole object on
+  // `const { env } = process` and `f(process)` pass the whole object on
   return (
     !(ts.isVariableDeclaration(parent) && parent.initializer === node) &&
     !ts.isCallExpression(parent)
   )
 }
 
-/** `../contracts/evm/artifacts/Hub.ts`, beside src, belongs to the room `contracts/evm/artifacts`. */
+/** Room of a path. `../contracts/evm/artifacts/Hub.ts`, outside src, belongs to the room `contracts/evm/artifacts`. */
 const roomOf = (path: string): string =>
   path.startsWith('../') ? path.split('/').slice(1, 4).join('/') : path.split('/')[0]!
 const isOfPage = (path: string): boolean => path.startsWith('web/page/')
@@ -184,14 +187,14 @@ const paths = readdirSync(SRC, { recursive: true, withFileTypes: true })
 describe('the house', () => {
   const sources = paths.map((path) => read(path, readFileSync(resolve(SRC, path), 'utf8')))
 
-  it('has only rooms whose imports are ruled here', () => {
+  it('has only rooms with rules for their imports', () => {
     const rooms = new Set(paths.map(roomOf).filter((room) => !room.endsWith('.ts')))
     expect(
       [...rooms].filter((room) => !(room in MAY_IMPORT) && room !== 'cli' && room !== 'testing'),
     ).toEqual([])
   })
 
-  it('has imports that point downwards, a registry that stands alone, and one reader of process.env', () => {
+  it('has imports that point downwards, a registry without imports from other rooms, and one reader of process.env', () => {
     expect(sources.flatMap(problemsOf)).toEqual([])
   })
 })
@@ -244,7 +247,7 @@ describe('the rules of this test', () => {
   })
 })
 
-it('every package is pinned by its digest, but for two libraries’ binaries of machines that could not be asked for', () => {
+it('every package is pinned by its digest, except the binaries of two libraries for platforms that were unavailable', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const known = /^$|\/(litesvm|surfpool-sdk)-(darwin|linux-arm64|linux-x64-musl)/
   expect(

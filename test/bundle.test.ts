@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { bundle, bundleLibraries } from '../scripts/bundle.js'
-import { sourceOf } from '../src/ops/log/sources.js'
+import { sourcePosition } from '../src/ops/log/sources.js'
 
 const FOLDER = join(import.meta.dirname, `../dist-test-libraries-${process.pid}`)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
@@ -16,7 +16,7 @@ const librariesOf = (folder: string): [file: string, text: string][] =>
     readFileSync(join(folder, 'libraries', file), 'utf8'),
   ])
 
-/** Takes libraries in every form that the build has: ES modules and CommonJS, by name, as a whole and when needed. */
+/** Imports libraries in every form of the build: ES modules and CommonJS, by name, as a namespace and dynamically. */
 const PROGRAM = `import { readFileSync } from 'node:fs'
 import pg, { Client } from 'pg'
 import { keccak256 as hash,
@@ -32,7 +32,7 @@ console.log(JSON.stringify([
 ]))
 `
 
-test('a bundled build runs by its own copies of the libraries, each there once', async () => {
+test('a bundled build runs with its own copies of the libraries, each included once', async () => {
   mkdirSync(join(FOLDER, 'own'), { recursive: true })
   writeFileSync(join(FOLDER, 'main.js'), PROGRAM)
   writeFileSync(join(FOLDER, 'own/other.js'), `export { Client } from 'pg'\n`)
@@ -67,7 +67,7 @@ test('a bundled build runs by its own copies of the libraries, each there once',
   )
 })
 
-test('Solana’s libraries fetch by Node itself, and load nothing that it warns of', async () => {
+test('Solana’s libraries use Node’s own fetch, and load no deprecated module', async () => {
   const folder = join(FOLDER, 'solana')
   mkdirSync(folder, { recursive: true })
   const program = `import { Connection } from '@solana/web3.js'
@@ -95,7 +95,7 @@ const OWN = {
     export const place = (): string => /\\((.*)\\)/.exec(new Error('here').stack!)![1]!`,
 }
 
-test('our own files become one program, which finds what lies beside them, and whose errors tell their sources', async () => {
+test('our own files become one program, which finds the files beside it, and whose errors show source positions', async () => {
   const sources = join(FOLDER, 'sources')
   const folder = join(FOLDER, 'a build')
   mkdirSync(join(sources, 'deep'), { recursive: true })
@@ -108,6 +108,6 @@ test('our own files become one program, which finds what lies beside them, and w
   const [hash, beside, place, isSame] = JSON.parse(output)
   expect([hash, beside, isSame]).toEqual([66, 'beside', true])
   expect(place).toMatch(/\/a%20build\/program\/[^/]+\.js:\d+:\d+$/)
-  expect(sourceOf(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
-  expect(sourceOf('node:fs:1:2')).toBe('node:fs:1:2')
+  expect(sourcePosition(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
+  expect(sourcePosition('node:fs:1:2')).toBe('node:fs:1:2')
 })

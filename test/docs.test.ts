@@ -6,11 +6,11 @@ import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint
 import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { CONFIRMED_TAGS } from '../src/registry/primitives/confirmation.js'
 
-/** Files, commands, options, settings and headings that the documents name, held against those that there are. */
+/** Checks that files, commands, options, settings and headings that the documents name exist. */
 
 const TEXTS = [...DOCUMENTS, 'SECURITY.md', 'contracts/README.md']
 
-/** The command line, as `src/cli.ts` builds it; its parse only hands it over. */
+/** The command line, as `src/cli.ts` builds it. Its `parse` is replaced. */
 const program = await (async () => {
   let built = new Command()
   const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (
@@ -26,7 +26,10 @@ const program = await (async () => {
   return built
 })()
 
-/** What follows the name where no command is meant: connections in `pg_stat_activity`, texts of our own. */
+/**
+ * Words that follow `clusterd` without being a command: names of connections in `pg_stat_activity`, and texts of our
+ * own.
+ */
 const NO_COMMANDS = new Set(
   ['read', 'write', 'index', 'relay', 'listener', 'probe'].concat('local', 'operator'),
 )
@@ -128,11 +131,11 @@ const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync
 describe.each(TEXTS)('%s', (path) => {
   const text = read(path)
 
-  it('names commands and options that there are', () => {
+  it('names only existing commands and options', () => {
     expect(wrongCommands(text)).toEqual([])
   })
 
-  it('links files and headings, and names files, that there are', () => {
+  it('links only existing files and headings, and names only existing files', () => {
     expect(missing([...linksOf(path), ...pathsOf(path)])).toEqual([])
     expect(wrongAnchors(path, text)).toEqual([])
   })
@@ -195,7 +198,7 @@ const namedInSource = (text: string): string[] =>
       .map((words) => words.join(' ')),
   )
 
-it('messages and help name commands, options and documents that there are', () => {
+it('messages and help name only existing commands, options and documents', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   const sources = files
     .filter((file) => /^(?!.*generated).*\.tsx?$/.test(file))
@@ -256,7 +259,7 @@ describe('README.md', () => {
     expect(names.filter((name) => !page.includes(`| \`clusterd ${name}\` |`))).toEqual([])
   })
 
-  it('links every document, by itself or by one that it links', () => {
+  it('links every document, directly or through a document that it links', () => {
     const linked = new Set(linksOf('README.md'))
     for (const path of [...linked].filter((path) => path.endsWith('.md')))
       for (const link of linksOf(path)) linked.add(link)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { proseOf, sentencesOf, wordsOf } from '../scripts/lint/documents.js'
 import { packedLiterals } from '../scripts/lint/literals.js'
+import { retiredPhrases } from '../scripts/lint/phrases.js'
 import { documentProblems, textProblems } from '../scripts/lint/sentences.js'
 import { importCycles, longFiles, longFunctions } from '../scripts/lint/shape.js'
 import { countTokens } from '../scripts/source/tokens.js'
@@ -37,7 +38,7 @@ describe('packed literals', () => {
     expect(packedLiterals(source('src/a.ts', text))).toEqual([])
   })
 
-  it('says where, and what to write', () => {
+  it('reports the position, and what to write', () => {
     expect(packedLiterals(source('src/a.ts', 'f()\nconst [a, b] = [x, y]'))).toEqual([
       'src/a.ts:2: a tuple literal destructured where it stands: write a statement for each',
     ])
@@ -55,7 +56,7 @@ describe('the shape of files', () => {
     expect(longFiles([source('test/a.test.ts', statements(451))])).toHaveLength(1)
   })
 
-  it('a function has at most 100 lines, but for the body of a test', () => {
+  it('a function has at most 100 lines, except the body of a test', () => {
     const text = (lines: number) => `function g() {\n${statements(lines - 2)}}\n`
     expect(longFunctions([source('src/a.ts', text(100))])).toEqual([])
     expect(longFunctions([source('src/a.ts', text(101))])).toEqual([
@@ -84,18 +85,18 @@ describe('sentences', () => {
     expect(documentProblems(path, sentence(longest + 1))).toHaveLength(1)
   })
 
-  it('none has a word that blurs a fact', () => {
+  it('no sentence has a word that blurs a fact', () => {
     expect(documentProblems('README.md', 'One would think\nso.')).toEqual([
       `README.md: "would" says nothing or is not the field's word: One would think so.`,
     ])
   })
 
-  it('a page says first what its reader can do after it, but for a generated one', () => {
+  it('a page begins with what its reader can do afterwards, except a generated one', () => {
     expect(documentProblems('docs/use/a.md', 'This page is about names.')).toHaveLength(1)
     expect(documentProblems('docs/run/alarms.md', 'This page is about alarms.')).toEqual([])
   })
 
-  it('those of literals that users read are checked, no others', () => {
+  it('only sentences in literals that users read are checked', () => {
     const text = `fail('This ${'word '.repeat(32)}is long.')`
     expect(textProblems(source('src/api/a.ts', text))).toHaveLength(1)
     expect(
@@ -106,7 +107,7 @@ describe('sentences', () => {
     expect(textProblems(source('src/db/a.ts', text))).toEqual([])
   })
 
-  it('code, tables and headings are no prose', () => {
+  it('code, tables and headings are not prose', () => {
     expect(proseOf('# Would\n\n| would | b |\n\n```sh\nwould\n```\n\nText.\n')).toEqual(['Text.'])
     expect(sentencesOf('One. Two: three; four\nfive.')).toEqual([
       'One.',
@@ -115,6 +116,54 @@ describe('sentences', () => {
       'four five.',
     ])
     expect(wordsOf(' one  two\n')).toBe(2)
+  })
+})
+
+describe('retired phrases', () => {
+  const inFile = (path: string, text: string) =>
+    retiredPhrases({ path, text, lines: text.split('\n').length - 1 })
+  const linesOf = (text: string) =>
+    inFile('src/db/a.ts', text).map((problem) => problem.split(':')[1])
+
+  it.each([
+    ['in a comment', '// the peer is told so'],
+    ['at the beginning of a sentence', '/** Lacks a key. */'],
+    ['in a text', "throw new Error('the account is none of ours')"],
+    ['as an identifier', 'const told = 1'],
+    ['as the first part of a name', 'const toldAt = 1'],
+    ['as a later part of a name', 'const isTold = true'],
+    ['of two words, in a name', 'const lookedAtMs = 1'],
+    ['in capitals', 'const MAX_DEEDS = 1'],
+    ['of two words, in capitals', 'const LOOKED_AT_TOGETHER = 1'],
+  ])('a phrase is found %s', (_, text) => {
+    expect(linesOf(text)).toEqual(['1'])
+  })
+
+  it('a phrase is found where a comment continues it on the next line', () => {
+    expect(linesOf('/**\n * Blocks that are laid\n * aside.\n */')).toEqual(['2'])
+    expect(linesOf('f()\n// a row is held\n// up by another')).toEqual(['2'])
+  })
+
+  it.each([
+    ['// there are none, or there is none'],
+    ['// a 32-byte EVM word, a look-up, ORDER BY'],
+    ['const untoldStory = foretold + indeed'],
+    ['const Black = slacks'],
+  ])('%s: not found', (text) => {
+    expect(linesOf(text)).toEqual([])
+  })
+
+  it('the problem names the words of the field', () => {
+    expect(inFile('contracts/evm/src/A.sol', 'f();\n/// The hub lacks a peer')).toEqual([
+      'contracts/evm/src/A.sol:2: "lacks" is not the field\'s word: write "does not have, or is missing"',
+    ])
+  })
+
+  it('documents and schemas are checked, migrations and built files are not', () => {
+    expect(inFile('docs/a.md', 'in vain')).toHaveLength(1)
+    expect(inFile('prisma/schema.prisma', '/// in vain')).toHaveLength(1)
+    expect(inFile('prisma/migrations/1/migration.sql', '-- in vain')).toEqual([])
+    expect(inFile('package-lock.json', '"in vain"')).toEqual([])
   })
 })
 

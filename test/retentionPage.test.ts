@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { read, rowsOf } from '../scripts/lint/documents.js'
 import { SESSIONS_A_WALLET } from '../src/db/auth/sessions.js'
 import {
-  ACTIONS_KEPT_MS,
+  ACTION_RETENTION_MS,
   KEPT_GENERATIONS,
-  KEPT_MS,
+  RETENTION_MS,
   removeExpired,
 } from '../src/db/deployment/retention.js'
 import { KEPT_HASHES_BLOCKS } from '../src/db/journal/tail.js'
@@ -27,10 +27,10 @@ it('has a row for each rule of the retention, and no other', async () => {
 })
 
 it.each([
-  ['transactions that came to nothing', `${KEPT_MS / DAY_MS} days`],
-  ['signed bytes of ended jobs', `${KEPT_MS / DAY_MS} days`],
+  ['transactions that came to nothing', `${RETENTION_MS / DAY_MS} days`],
+  ['signed bytes of ended jobs', `${RETENTION_MS / DAY_MS} days`],
   ['sessions that have expired', `newest ${SESSIONS_A_WALLET} of a wallet`],
-  ['commands of operators', `${ACTIONS_KEPT_MS / DAY_MS} days`],
+  ['commands of operators', `${ACTION_RETENTION_MS / DAY_MS} days`],
   ['entries of generations that ended', `before: ${KEPT_GENERATIONS}`],
   ['hashes of confirmed blocks', `${KEPT_HASHES_BLOCKS} blocks`],
   ['failed deliveries', `newest ${FAILURES_KEPT} of`],

@@ -12,7 +12,7 @@ export interface Bench {
   onEnd(close: () => Promise<unknown>): void
 }
 
-/** Runs a benchmark and cleans up behind it, also after an error (exit code 1) or a signal (128 + its number). */
+/** Runs a benchmark and cleans up afterwards, also after an error (exit code 1) or a signal (128 + its number). */
 export async function runBench(work: (bench: Bench) => Promise<void>): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-bench-'))
   const closers: (() => Promise<unknown>)[] = []
@@ -31,7 +31,7 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
       end().finally(() => process.exit(128 + constants.signals[signal]))
     })
   }
-  // a job that is killed can't say so to what it started
+  // a killed job can't notify the processes that it started
   const job = ancestorsOf(process.pid)
   const watch = setInterval(() => {
     if (job.some((pid) => !existsSync(`/proc/${pid}`))) process.kill(process.pid, 'SIGTERM')
@@ -48,14 +48,14 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
   }
 }
 
-/** The processes that started one, as far as they are of its process group: npm, a shell, tsx. None without /proc. */
+/** The ancestors of a process in its process group: npm, a shell, tsx. Empty without /proc. */
 function ancestorsOf(pid: number): number[] {
   const stat = statOf(pid)
   if (!stat || statOf(stat.parent)?.group !== stat.group) return []
   return [stat.parent, ...ancestorsOf(stat.parent)]
 }
 
-/** A process, as far as it is read (proc(5), stat). */
+/** The fields that are read of a process (proc(5), stat). */
 interface Stat {
   parent: number
   group: number
@@ -138,7 +138,7 @@ function treeOf(root: number): number[] {
   return below(root)
 }
 
-/** Processor time that work takes, ms, by a counter of it. */
+/** Processor time that work takes, ms, measured by a counter. */
 export async function cpuOf(countMs: () => number, work: () => Promise<unknown>): Promise<number> {
   const beforeMs = countMs()
   await work()

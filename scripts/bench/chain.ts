@@ -23,7 +23,7 @@ const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
 export const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
 const CONFIRMATION_BLOCKS = 2
-/** Empty blocks behind the last bid, so that even a short chain is indexed in ranges and not block by block. */
+/** Empty blocks after the last bid, so that even a short chain is indexed in ranges instead of block by block. */
 const LEAST_BLOCKS = 100
 const COUNT_BLOCKS = 20
 const EID = 30101
@@ -50,7 +50,7 @@ export const nameOf = (n: number): string => `b${String(n).padStart(7, '0')}`
 export const walletOf = (n: number): Hex =>
   `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
 
-/** anvil with the real hub, at whose address the emitter's code stands. */
+/** An anvil with the real hub, whose code is replaced by the emitter's. */
 type Emitter = Awaited<ReturnType<typeof startEmitter>>
 
 async function startEmitter(home: string) {
@@ -144,9 +144,9 @@ async function countBids(
 }
 
 /**
- * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
- * each with a wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
- * @param singles number of further registrations, each in a transaction of its own
+ * Starts anvil, deploys the real hub, and replaces its code by the emitter's. Emits `bulk` winning bids, each with a
+ * wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
+ * @param singles number of further registrations, each in its own transaction
  * @param confirmation of the daemon's chains file
  */
 export async function fillChain(

@@ -27,8 +27,8 @@ export async function addEns(chain: BenchChain): Promise<WorldEns> {
 }
 
 /**
- * Names at the gateway beside look-ups: all names of a run by look-ups, then by the gateway, then once more while it
- * keeps their signatures. Last the whole way of viem. Measures and prints. `count`: names
+ * Measures names at the gateway beside look-ups, and prints the result. First all names of a run by look-ups, then by
+ * the gateway, then again with cached signatures. Last, a whole resolution by viem. `count`: names
  */
 export async function benchEns(
   { api, count, runs, countMs }: Asking,

@@ -5,9 +5,9 @@ import { median } from './bench.js'
 export interface Figure {
   title: string
   floor: string
-  /** Processor time of the programs with their PostgreSQL, or time by the clock, in which neighbours show too. */
+  /** Processor time of the programs with their PostgreSQL, or wall-clock time, which other processes influence. */
   measure: 'processor' | 'clock'
-  /** Ours divided by the floor's, of each run: 1 is as cheap, 2 costs twice as much. */
+  /** Ours divided by the floor's, for each run: 1 is as cheap, 2 costs twice as much. */
   ratios: number[]
 }
 
@@ -17,7 +17,7 @@ export const nameOf = ({ title, measure }: Figure): string => `${title}, ${measu
 /** Environment variable: the file to which figures go, a line of JSON each. */
 export const FIGURES_FILE = 'CLUSTERD_BENCH_FIGURES'
 
-/** Hands a figure, or what the machine is, to `npm run bench`, where that is what runs. */
+/** Passes a figure, or the machine's description, to `npm run bench`, if it runs. */
 export function recordFigure(figure: Figure | { machine: string }): void {
   const file = process.env[FIGURES_FILE]
   if (file) appendFileSync(file, `${JSON.stringify(figure)}\n`)
@@ -34,19 +34,19 @@ export const spreadOf = ({ ratios }: Figure) => ({
   most: Math.max(...ratios),
 })
 
-/** Ratios that hold, by the figures' names. */
+/** Recorded ratios by the figures' names. */
 export type Held = Readonly<Record<string, number>>
 
-/** How much a median may be above what holds before it is a regression: two quiet machines differ by less. */
+/** Largest accepted increase of a median over the recorded ratio: two quiet machines differ by less. */
 const TOLERANCE = 1.3
 
-/** Sentences about figures of which nothing is held: a new one, or one of the other size. That is no regression. */
+/** Sentences about figures without a recorded ratio: new ones, or ones of another size. They are not regressions. */
 export const unheld = (figures: readonly Figure[], held: Held): string[] =>
   figures
     .filter((figure) => held[nameOf(figure)] === undefined)
     .map((figure) => `${nameOf(figure)}: no ratio is held for it`)
 
-/** Sentences about processor times that got worse than what holds. Times by the clock are not compared. */
+/** Sentences about processor times that became worse than recorded. Wall-clock times are not compared. */
 export function regressions(figures: readonly Figure[], held: Held): string[] {
   return figures
     .filter(({ measure }) => measure === 'processor')

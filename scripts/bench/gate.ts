@@ -1,6 +1,6 @@
 /**
- * Limits of `npm run bench:gate`, which no option moves: those of bigname's release gate (`benchmarks/release-gate.toml`),
- * a service of the same kind.
+ * Fixed limits of `npm run bench:gate`: those of bigname's release gate (`benchmarks/release-gate.toml`), a service of
+ * the same kind.
  */
 export const LIMITS = {
   'look-ups': { p50: 5, p95: 10, p99: 25 },
@@ -19,10 +19,10 @@ export interface Load extends Record<Percentile, number> {
   failure: string | null
 }
 
-/** Share of the machine that stays idle, below which the service shares its processor with the generator. */
+/** Smallest idle share of the machine. Below it the service shares its processor with the generator. */
 export const LEAST_IDLE = 0.2
 
-/** Sentences about what breaks the limits. */
+/** Sentences about broken limits. */
 export function breaches(phase: keyof typeof LIMITS, load: Load): string[] {
   const slow = Object.entries(LIMITS[phase]).flatMap(([name, limit]) => {
     const ms = load[name as Percentile]
@@ -35,8 +35,8 @@ export function breaches(phase: keyof typeof LIMITS, load: Load): string[] {
 }
 
 /**
- * Rate to try after a measurement: the one that would leave `LEAST_IDLE`, a little less to be sure. Work grows with the
- * rate at most.
+ * Rate to try after a measurement: the rate that leaves `LEAST_IDLE`, with a margin. Assumes that work grows at most in
+ * proportion to the rate.
  */
 export function nextRate(rate: number, idle: number): number {
   const MARGIN = 0.95

@@ -1,7 +1,7 @@
 /**
- * Sends requests at a fixed rate, in a process of its own, whether earlier ones were answered or not (an open loop).
- * Latency counts from the time at which a request was due: a service that stands still for a second shows in all requests
- * that were due meanwhile.
+ * Sends requests at a fixed rate from a separate process, whether or not earlier ones were answered (an open loop).
+ * Latency counts from the time at which a request was due, so a service that stalls for a second is slow for all
+ * requests that were due meanwhile.
  *
  *   node generator.js <file of a GeneratorJob>     prints a Load as JSON
  */
@@ -26,7 +26,7 @@ export interface GeneratorJob {
   requests: LoadRequest[]
 }
 
-/** Connections that are kept open. More would hide that the service queues. */
+/** Kept-alive connections. With more, queueing in the service is not visible. */
 const CONNECTIONS = 64
 /** Time after which a request counts as failed, and the run ends at the latest. */
 const TIMEOUT_MS = 10_000

@@ -1,6 +1,6 @@
 /**
- * A bare loop, in a process of its own: decodes the logs of a range into one flat table by COPY and fetches the next
- * range meanwhile. No confirmation, order, outcome, clusters or events: the floor against which the daemon is measured.
+ * A bare loop in a separate process: decodes the logs of a range into one flat table by COPY, and fetches the next
+ * range meanwhile. It has no confirmation, order, outcomes, clusters or events. The daemon is compared with it.
  */
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -35,7 +35,7 @@ export interface LoopResult {
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 
-/** The name in a word: its bytes up to the first zero. */
+/** The name in a 32-byte word: its bytes up to the first zero. */
 const nameOf = (hex: string): string => {
   const text = Buffer.from(hex, 'hex').toString('latin1')
   const end = text.indexOf('\0')

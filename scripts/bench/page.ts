@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const PAGE = new URL('../../docs/measure/performance.md', import.meta.url)
 
 /**
- * Puts a table, with the machine and the day, behind its mark in a page; numbers flush right.
- * @param page docs/measure/performance.md where none is named
+ * Writes a table, with the machine and the day, after its mark in a page. Numbers are right-aligned.
+ * @param page default: docs/measure/performance.md
  */
 export function writeTable(
   mark: string,

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import pg from 'pg'
-import { CHANNEL } from '../../src/db/pg/notify.js'
+import { NOTIFY_CHANNEL } from '../../src/db/pg/notify.js'
 import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
@@ -16,16 +16,16 @@ import { recordFigure } from './figure.js'
 import type { LiveLoopJob } from './liveLoop.js'
 import type { LoopJob, LoopResult } from './loop.js'
 
-/** The measured programs, each a process of its own. */
+/** The measured programs, each in a separate process. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START_DEADLINE_MS = 30_000
 const REST_DEADLINE_MS = 300_000
 const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
-/** Between two looks at a daemon that tells nothing. */
+/** Interval at which a daemon without notifications is polled, ms. */
 const SILENCE_MS = 200
-/** Limits that count, and that no benchmark reaches. */
+/** Rate limits that are counted but that no benchmark reaches. */
 const LIMITS = {
   LIMIT_ADDRESS: '1000000/1000000',
   LIMIT_KEY: '1000000/1000000',
@@ -43,7 +43,7 @@ export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   return join(outDir, 'cli.js')
 }
 
-/** The command line that is measured, built where none is named, and a PostgreSQL; tells the machine. */
+/** Prepares the measured command line, built unless one is given, and a PostgreSQL. Records the machine. */
 export async function prepareBench(
   { home, onEnd }: Bench,
   named?: string,
@@ -154,7 +154,7 @@ export interface Indexed {
   cpuMs: number
 }
 
-/** Waits until the daemon's checkpoint is behind the chain's last bid. */
+/** Waits until the daemon's checkpoint is after the chain's last bid. */
 export async function waitUntilIndexed(
   daemon: DaemonProcess,
   chain: BenchChain,
@@ -162,10 +162,10 @@ export async function waitUntilIndexed(
 ): Promise<Indexed> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  await client.query(`LISTEN ${CHANNEL}`)
+  await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
   try {
     for (;;) {
-      // the daemon tells each commit: who asks again and again takes processor time from it, and notices later
+      // the daemon notifies of each commit: polling takes processor time from it, and notices later
       const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(
         () => {},
       )
@@ -185,7 +185,7 @@ export async function waitUntilIndexed(
   }
 }
 
-/** Waits until the daemon has done what follows a catch-up: the log of its feed. */
+/** Waits until the daemon has finished its work after a catch-up: the log of its feed. */
 export async function waitUntilRested(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -10,7 +10,7 @@ import { cpuOf, type Latency, latencyOf, ownCpuMs, printTable } from './bench.js
 import { byRun, recordFigure } from './figure.js'
 
 /**
- * Token exchange and a change of a cluster, one at a time, beside their lower bound by processor time: a bare check of
+ * Token exchanges and changes of a cluster, one at a time, beside their lower bound of processor time: a bare check of
  * the same signatures in this process, and a bare insert into the same server.
  */
 
@@ -49,7 +49,7 @@ async function makeProofs(api: string, type: Proof['type'], count: number): Prom
   )
 }
 
-/** Times of `work` per element, one after another; the first tenth warms up and is left out. */
+/** Times of `work` for each element, one after another. The first tenth warms up and is not counted. */
 export async function timed<T>(
   elements: readonly T[],
   work: (element: T) => Promise<unknown>,
@@ -146,7 +146,7 @@ export async function benchTokens(
         ratios: byRun(costs[ours]!, costs[floor]!),
       })
     beside('POST /v1/auth/token', 'exchange', 'check', 'bare check of a signature')
-    // a change costs the same, whatever wallet makes it
+    // a change costs the same for any kind of wallet
     if (type === 'solana') continue
     for (const some of inRuns(tokens, runs)) {
       const insertAll = () => timed(some, insertRow)

@@ -1,10 +1,10 @@
-/** A contract that is broken in one place. */
+/** A contract with one deliberate mistake. */
 export interface Mutant {
   readonly contract: 'Hub' | 'CommunityPayments'
-  /** Stands once in the contract's source. */
+  /** Text that occurs once in the contract's source. */
   readonly from: string
   readonly to: string
-  /** Reason of the invariant that fails. */
+  /** Reason of the invariant that has to fail. */
   readonly breaks: string
 }
 

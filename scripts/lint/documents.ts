@@ -13,7 +13,7 @@ export const read = (path: string): string => readFileSync(join(ROOT, path), 'ut
 
 const FENCED = /^ *```(\w*)\n([\s\S]*?)^ *```/gm
 
-/** What stands in backticks, a line each. */
+/** Text in backticks, a line each. */
 export const spansOf = (text: string): string[] =>
   [...text.replace(FENCED, '').matchAll(/`([^`]+)`/g)].map(([, span]) => span!.replace(/\s+/g, ' '))
 
@@ -29,7 +29,7 @@ export const rowsOf = (text: string): string[][] =>
     row!.split(' | ').map((cell) => cell.trim()),
   )
 
-/** Paragraphs and items of lists, a line each: no code, tables, headings, pictures or comments. */
+/** Paragraphs and list items, a line each, without code, tables, headings, images and comments. */
 export const proseOf = (text: string): string[] =>
   text
     .replace(FENCED, '\n')
@@ -45,10 +45,10 @@ export const proseOf = (text: string): string[] =>
     )
     .filter((part) => part !== '')
 
-/** Ends of sentences: a full stop, question or exclamation mark, or a colon or semicolon, before a space. */
+/** Sentences, split after a full stop, question or exclamation mark, colon or semicolon before a space. */
 export const sentencesOf = (text: string): string[] =>
   proseOf(text).flatMap((part) => part.split(/(?<=[.?!:;]["'”’)*`]*) (?=\S)/))
 
-/** As `wc -w` counts them. */
+/** Counts words like `wc -w`. */
 export const wordsOf = (text: string): number =>
   text.split(/\s+/).filter((word) => word !== '').length

@@ -2,8 +2,8 @@ import ts from 'typescript'
 import type { Source } from '../source/tree.js'
 
 /**
- * Literals that are taken apart where they stand, as `path:line: what to write instead`. TypeScript makes no check for
- * excess properties inside a spread literal, so a misspelt option compiles there.
+ * Literals that are taken apart in the same expression, as `path:line: what to write instead`. TypeScript does not
+ * check for excess properties inside a spread literal, so a misspelt option compiles there.
  */
 export function packedLiterals({ path, tree }: Source): string[] {
   const found: string[] = []
@@ -30,7 +30,7 @@ function isSpreadLiteral(node: ts.Node): boolean {
   return ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(bare(node.expression))
 }
 
-/** `const [a, b] = [x, y]` and `[a, b] = [b, a]`, in statements of their own and in heads of loops. */
+/** `const [a, b] = [x, y]` and `[a, b] = [b, a]`, in separate statements and in loop heads. */
 function isTakenApart(node: ts.Node): boolean {
   if (ts.isVariableDeclaration(node)) {
     return (

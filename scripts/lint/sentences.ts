@@ -2,12 +2,8 @@ import ts from 'typescript'
 import type { Source } from '../source/tree.js'
 import { sentencesOf, wordsOf } from './documents.js'
 
-/** Words that blur a fact, and words of our own where the field has one. */
+/** Words that blur a fact. Retired words of our own: phrases.ts. */
 const BANNED = [
-  'believed',
-  'said to be',
-  'laid aside',
-  'looked at',
   'is to be',
   'are to be',
   'would',
@@ -25,14 +21,16 @@ const BANNED = [
 ]
 const BANNED_WORDS = new RegExp(`\\b(?:${BANNED.join('|')})\\b`, 'i')
 
-/** Words of a sentence that a visitor or a client reads, and of a sentence for operators and contributors. */
+/** Most words in a sentence for visitors and clients, and in a sentence for operators and contributors. */
 const USERS_WORDS = 32
 const OPERATORS_WORDS = 40
 
-/** Written by a program from the texts of routes, metrics and alerts. */
+/** Generated from the texts of routes, metrics and alerts. */
 const GENERATED = ['docs/run/alarms.md', 'docs/run/metrics.md', 'docs/use/events.md']
 
-/** Sentences of a document that are too long or blur a fact, and a page of docs without its first sentence. */
+/**
+ * Problems of a document: sentences that are too long or blur a fact, and a page without the required first sentence.
+ */
 export function documentProblems(path: string, text: string): string[] {
   const isForUsers = path === 'README.md' || path.startsWith('docs/use/')
   const sentences = sentencesOf(text)
@@ -44,10 +42,10 @@ export function documentProblems(path: string, text: string): string[] {
   return problems
 }
 
-/** Rooms whose texts users read: messages, labels, descriptions. */
+/** Rooms with texts for users: messages, labels, descriptions. */
 const USERS_TEXTS = /^src\/(api|cli|config|web\/page)\//
 
-/** Sentences in the literals of the API, the command line and the pages that are too long or blur a fact. */
+/** Problems in the literals of the API, the command line and the pages: sentences that are too long or blur a fact. */
 export function textProblems(source: Source): string[] {
   if (!USERS_TEXTS.test(source.path)) return []
   return sentenceProblems(source.path, textsOf(source).flatMap(sentencesOf), USERS_WORDS)
@@ -65,7 +63,7 @@ function sentenceProblems(path: string, sentences: readonly string[], longest: n
   return problems
 }
 
-/** Texts of a source with more than three words that are no SQL. */
+/** Texts of a source with more than three words, except SQL. */
 function textsOf({ tree }: Source): string[] {
   const texts: string[] = []
 

@@ -5,7 +5,7 @@ import { isTest, type Source } from '../source/tree.js'
 const LONGEST_FILE_LINES = 450
 const LONGEST_FUNCTION_LINES = 100
 
-/** Files over `LONGEST_FILE_LINES`, as `path: what is wrong`. */
+/** Files over `LONGEST_FILE_LINES`, as `path: problem`. */
 export function longFiles(sources: readonly Source[]): string[] {
   return sources
     .filter(({ lines }) => lines > LONGEST_FILE_LINES)
@@ -13,7 +13,7 @@ export function longFiles(sources: readonly Source[]): string[] {
 }
 
 /**
- * Functions over `LONGEST_FUNCTION_LINES`, as `path:line name: what is wrong`. Tests are left out: the body of a
+ * Functions over `LONGEST_FUNCTION_LINES`, as `path:line name: problem`. Tests are not checked: the body of a
  * `describe` is a list of tests.
  */
 export function longFunctions(sources: readonly Source[]): string[] {
@@ -24,7 +24,7 @@ export function longFunctions(sources: readonly Source[]): string[] {
     .map(({ place, lines }) => `${place}: ${lines} lines, at most ${LONGEST_FUNCTION_LINES}`)
 }
 
-/** Files that import each other in a circle, types included. */
+/** Files that import each other in a cycle, type imports included. */
 export function importCycles(sources: readonly Source[]): string[] {
   const product = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path))
   return cyclesOf(importsOf(product)).map((cycle) => `import cycle: ${cycle.join(' ↔ ')}`)

@@ -9,18 +9,18 @@ import { type Client, createClient, signInBy } from './http.js'
 import { besiege, SOCKET_FLOODS } from './sockets.js'
 
 /**
- * An attacker, a process of its own. A line of its standard input with orders begins an attack, and is answered by an
- * empty line. An empty line ends it, and is answered by what was answered to it. An attacker has a machine of its own: here it gets
- * what the others leave of this one.
+ * An attacker in a separate process. A line of orders on its standard input begins an attack, and an empty line on
+ * standard output confirms it. An empty line on the input ends the attack, and the output then has its counts. An
+ * attacker has a machine of its own in reality, so here it gets the processor time that the other processes leave.
  */
 export interface Orders {
-  /** Address that it speaks from. */
+  /** Local address from which it sends. */
   localAddress: string
-  /** Name of the only flood; without it all that a siege has are sent. */
+  /** Name of the only flood. Absent: all floods of a siege. */
   only?: string | undefined
 }
 
-/** Answers by status, by flood; -1 counts connections that ended without an answer. */
+/** Number of answers by flood and status. -1 counts connections that ended without an answer. */
 export type Counts = Record<string, Record<string, number>>
 
 /** Weight of this process's session (sched(7)). */
@@ -29,15 +29,15 @@ const LISTED = 50
 const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 
 const launcher = process.ppid
-/** A launcher that was killed closes no input. */
+/** a killed launcher does not close the input */
 setInterval(() => process.ppid !== launcher && process.exit(1), 1_000).unref()
 
 setPriority(constants.priority.PRIORITY_LOW)
-// sessions share the processors first, where the kernel groups processes by them
+// the kernel may group processes by session, and share processors among groups first
 if (existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(constants.priority.PRIORITY_LOW))
 const { api, targets } = JSON.parse(process.argv[2]!) as { api: string; targets: Targets }
 
-/** Sends a flood until the signal. @returns the number of answers by status, which goes on counting */
+/** Sends a flood until the signal. @returns the number of answers by status, which is still updated */
 function run(client: Client, { connections, call }: Flood, signal: AbortSignal) {
   const seen: Record<string, number> = {}
   let n = 0
@@ -45,7 +45,7 @@ function run(client: Client, { connections, call }: Flood, signal: AbortSignal) 
     while (!signal.aborted) {
       const status = await client.ask(call(n++)).then(
         (reply) => reply.status,
-        // what fails at once leaves room for the orders to stop
+        // an immediate failure must not block the order to stop
         () => pause().then(() => -1),
       )
       seen[status] = (seen[status] ?? 0) + 1
@@ -55,7 +55,7 @@ function run(client: Client, { connections, call }: Flood, signal: AbortSignal) 
   return seen
 }
 
-/** A wallet made for the day, with a cluster that lists fifty others. */
+/** A new wallet with a cluster that lists fifty others. */
 async function throwaway(client: Client): Promise<Throwaway> {
   const account = privateKeyToAccount(generatePrivateKey())
   const sign = (message: string) => account.signMessage({ message })
@@ -73,7 +73,7 @@ async function throwaway(client: Client): Promise<Throwaway> {
   return { ...headers, apiKey: JSON.parse(key.body).key, listed, self: account.address }
 }
 
-/** @returns ends the attack */
+/** @returns a function that ends the attack */
 async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -81,7 +81,7 @@ async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
   const isSent = ({ name }: { name: string }): boolean => only === undefined || name === only
   const sockets = SOCKET_FLOODS.filter(isSent)
-  // signed in before the floods: from then on this address has no tokens left to do so
+  // signs in before the floods: then this address has no units left for it
   const member = sockets.length > 0 && only !== undefined ? null : await throwaway(client)
   const opened = sockets.map((flood) => ({
     name: flood.name,
@@ -102,7 +102,7 @@ async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   }
 }
 
-// the siege has ended, however it did
+// the siege has ended, in any way
 process.stdin.once('end', () => process.exit(0))
 let end: () => Counts = () => ({})
 for await (const line of createInterface({ input: process.stdin })) {

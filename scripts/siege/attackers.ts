@@ -22,7 +22,7 @@ export function startAttacker(api: string, targets: Targets): Attacker {
     ['--import', 'tsx', program, JSON.stringify({ api, targets })],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // a session of its own, which it gives a low priority; it ends with its input
+      // a separate session, to which it gives a low priority; it ends with its input
       detached: true,
     },
   )

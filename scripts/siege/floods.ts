@@ -14,7 +14,7 @@ import {
 import type { Call } from './http.js'
 import { SOCKET_FLOODS } from './sockets.js'
 
-/** Requests of one kind, made by so many connections without a pause. */
+/** Requests of one kind, sent by a number of connections without pause. */
 export interface Flood {
   name: string
   connections: number
@@ -29,14 +29,14 @@ export interface Targets {
   /** Free for everybody. */
   openCommunity: string
   paidCommunity: string
-  /** Hashes of transactions that are no registrations. */
+  /** Hashes of transactions that are not registrations. */
   transfers: readonly string[]
   /** A seeded name, and the wallet that holds it. */
   name: string
   owner: string
 }
 
-/** A signed-in wallet of the attacker's, with what it changes. */
+/** A signed-in wallet of the attacker, with what it changes. */
 export interface Throwaway {
   authorization: string
   /** Key that raises the limits of its requests. */
@@ -55,7 +55,7 @@ const post = (path: string, body: unknown, headers?: Record<string, string>): Ca
 })
 const many = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
-/** As many fields as a body has room for, none of which any schema knows. */
+/** As many fields as fit into a body. No schema has any of them. */
 const unknown = Object.fromEntries(many(6_000, (i) => [`k${i}`, 0]))
 const names = (count: number) => many(count, () => ({ name: `n${randomBytes(8).toString('hex')}` }))
 
@@ -176,7 +176,7 @@ const headersOf = ({ authorization, apiKey }: Throwaway) => ({ authorization, 'x
 
 const RENAMES = '/v1/clusters/wallets/names'
 
-/** What declared requests ask about. */
+/** What the declared requests refer to. */
 function sceneOf({ self }: Throwaway, targets: Targets): SampleData {
   return {
     name: targets.name,
@@ -200,7 +200,7 @@ function sceneOf({ self }: Throwaway, targets: Targets): SampleData {
   }
 }
 
-/** The dearest request of every route, and every body that is refused, one after the other, with all keys there are. */
+/** The most expensive request of every route, and every body that is refused, one after the other, with all keys. */
 function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
   const headers = headersOf(member)
   const scene = sceneOf(member, targets)
@@ -246,7 +246,10 @@ const refusedBodies = (route: Route): string[] =>
 
 const titleOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`
 
-/** A flood for each route: its dearest request, and those that it refuses, one connection in four each. */
+/**
+ * For each route a flood of its most expensive request, mixed with requests that it refuses, from one connection in
+ * four.
+ */
 function routeFloods(member: Throwaway, targets: Targets): Flood[] {
   const headers = headersOf(member)
   const scene = sceneOf(member, targets)
@@ -282,21 +285,21 @@ const lookUpFlood = (member: Throwaway): Flood => ({
 
 const LOOK_UPS = 'look-ups, by key'
 
-/** All that an attacker of a siege sends at once. */
+/** All floods that an attacker of a siege sends at once. */
 export const standingFloods = (member: Throwaway, targets: Targets): Flood[] => [
   ...anonymousFloods(targets),
   ...memberFloods(member, targets),
   ...dearestFloods(member, targets),
 ]
 
-/** All that can be sent alone. */
+/** All floods, each of which can be sent alone. */
 export const floodsOf = (member: Throwaway, targets: Targets): Flood[] => [
   ...standingFloods(member, targets),
   ...routeFloods(member, targets),
   lookUpFlood(member),
 ]
 
-/** Names of the floods that more than one route, or none, is asked by. */
+/** Names of the floods that go to several routes, or to none. */
 const SHARED = [
   LOOK_UPS,
   'dearest requests',
@@ -308,7 +311,7 @@ const SHARED = [
   'requests that mean nothing',
 ]
 
-/** Names of all that a reach sends, one after the other. */
+/** Names of all floods of a reach test, in order. */
 export const REACH: readonly string[] = [
   ...SOCKET_FLOODS.map(({ name }) => name),
   ...SHARED,

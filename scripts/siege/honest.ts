@@ -4,19 +4,19 @@ import { fund, walletOf } from '../../src/testing/chains/localClients.js'
 import type { WorldHub } from '../../src/testing/index.js'
 import { type Call, type Client, createClient, signInBy } from './http.js'
 
-/** What visitors were answered: time of each answer in ms, and the answers that were no success. */
+/** Answers to visitors: the time of each in ms, and the unsuccessful ones. */
 export interface Answered {
   ms: number[]
   failed: string[]
 }
 
-/** What honest visitors met. */
+/** Answers to honest visitors. */
 export interface Met extends Answered {
-  /** When each answer came, by the process's clock, ms. */
+  /** When each answer arrived, by the process's clock, ms. */
   atMs: number[]
 }
 
-/** Asks again and again at a steady pace; an answer that takes long delays no other. */
+/** Sends requests at a steady pace. A slow answer does not delay the next request. */
 async function ask(
   client: Client,
   everyMs: number,
@@ -43,11 +43,11 @@ async function ask(
   return met
 }
 
-/** Characters of an answer that is no success. */
+/** Most characters to show of an unsuccessful answer. */
 const SHOWN = 500
 
 const LOOK_UP_MS = 50
-/** A wallet may make 60 events a minute, and a thousand at once of those of a day. */
+/** A wallet may cause 60 events a minute, and use a day's thousand at once. */
 const CHANGE_MS = 1_500
 const CHANGES = 900
 const BID_MS = 2_000
@@ -64,7 +64,7 @@ export function lookUps(
   return ask(createClient(api, localAddress, 8), everyMs, (n) => ({ path: paths[n % 2]! }), signal)
 }
 
-/** A wallet that has just signed in, and renames what it lists as often as it may for so long. */
+/** A wallet that signs in and then renames its entries as often as allowed. */
 export async function memberOf(
   api: string,
   localAddress: string,
@@ -93,10 +93,7 @@ export async function memberOf(
   return (signal) => ask(client, Math.max(CHANGE_MS, (seconds * 1_000) / CHANGES), rename, signal)
 }
 
-/**
- * A buyer of names: quotes as a frontend asks for them, each signed and sent.
- * @returns its transactions, and what failed
- */
+/** A buyer of names, who requests, signs and sends quotes like a frontend. @returns its transactions, and failures */
 export async function buyerOf(
   api: string,
   localAddress: string,
@@ -136,7 +133,7 @@ async function buy(
   return walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
 }
 
-/** Transactions that are no registrations. */
+/** Transactions that are not registrations. */
 export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
   const account = privateKeyToAccount(generatePrivateKey())
   await fund(hub, [account.address])

@@ -15,7 +15,7 @@ interface Reply {
 
 const PATIENCE_MS = 15_000
 
-/** Requests of one visitor. Node's own client: fetch can't choose the address that it speaks from. */
+/** Requests of one visitor. Node's http client, since fetch can't choose the local address. */
 export interface Client {
   /** @throws Error where the connection ends without an answer */
   ask(call: Call): Promise<Reply>
@@ -49,7 +49,7 @@ export function createClient(api: string, localAddress: string, sockets: number)
           resolve({ status: res.statusCode ?? 0, body: text, ms: performance.now() - startedMs })
         })
       })
-      // no signal of a time limit: those of requests that failed stay in memory until their time is over
+      // no timeout signal: those of failed requests stay in memory until their time is over
       const late = setTimeout(() => request.destroy(new Error('no answer in time')), PATIENCE_MS)
       request.on('error', reject)
       request.on('close', () => clearTimeout(late))

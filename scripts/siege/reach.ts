@@ -5,14 +5,14 @@ import { type Attacker, startAttacker } from './attackers.js'
 import type { Targets } from './floods.js'
 import { lookUps, type Met } from './honest.js'
 
-/** What attackers may make of a visitor's median: so many times that without them, and so many ms. */
+/** Largest effect of attackers on a visitor's median: as a multiple of the undisturbed median, and in ms. */
 const MOST_BY_ONE = { times: 5, ms: 60 }
 const MOST_BY_SEVERAL = { times: 10, ms: Number.POSITIVE_INFINITY }
 /** Pause between a visitor's look-ups, ms. */
 const PACE_MS = 20
 /** Seconds without an attacker between two attacks, for each second of an attack. */
 const PAUSE = 0.5
-/** Look-ups without an attacker that a median is compared with: those of one pause would be few. */
+/** Number of undisturbed look-ups whose median is the reference: one pause has too few. */
 const IDLE_LOOK_UPS = 150
 const WARM_UP_S = 2
 
@@ -32,7 +32,7 @@ export interface ReachOptions {
   visitor: string
 }
 
-/** A visitor's look-ups for some time, and what processors did meanwhile, percent of one. */
+/** A visitor's look-ups during some time, with the load of the processors, percent of one. */
 interface Phase {
   met: Met
   daemon: number
@@ -51,9 +51,9 @@ const HEAD = [
 ]
 
 /**
- * Compares the median of a visitor's look-ups before and under each attack, and prints them. Each attack comes from
- * addresses without debts.
- * @returns what is beyond the reach
+ * Compares the median of a visitor's look-ups before and during each attack, and prints them. Each attack comes from
+ * addresses with full buckets.
+ * @returns exceeded limits
  */
 export async function measureReach(
   { api, daemonPid, targets }: Besieged,
@@ -107,7 +107,7 @@ export async function measureReach(
   return broken
 }
 
-/** @param i number of the attack, which gives its addresses */
+/** @param i number of the attack, which determines its addresses */
 async function attackBy(
   attackers: readonly Attacker[],
   { name, i }: { name: string; i: number },

@@ -1,12 +1,12 @@
 import net from 'node:net'
 
-/** Connections that don't behave, kept up as long as the siege lasts: each is opened again when the server ends it. */
+/** Misbehaving connections, kept up for the whole siege: each is opened again when the server ends it. */
 export interface SocketFlood {
   name: string
   connections: number
   /** Written when the connection opens. */
   opening: string
-  /** Written each second, where there is something. */
+  /** Sent each second, if set. */
   drip?: string
   /** Whether answers are read. */
   reads: boolean

@@ -34,9 +34,9 @@ export interface Linked {
 }
 
 /**
- * @param object what `llc -march=bpfel -filetype=obj` writes
- * @param mayCall names of the syscalls that the program may use
- * @throws on writable data, a call of something that is no syscall, or an unknown kind of relocation
+ * @param object output of `llc -march=bpfel -filetype=obj`
+ * @param mayCall names of the allowed syscalls
+ * @throws on writable data, a call of something that is not a syscall, or an unknown kind of relocation
  */
 export function link(object: Buffer, mayCall: ReadonlySet<string>): Buffer {
   return writeSharedObject((base) => place(readObject(object), base, mayCall))

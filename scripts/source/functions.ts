@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import type { Source } from './tree.js'
 
-/** One function as it stands in a file. */
+/** One function in a file. */
 export interface MeasuredFunction {
   /** `path:line name` */
   readonly place: string
@@ -11,7 +11,7 @@ export interface MeasuredFunction {
 
 /**
  * Measures declared functions, methods, accessors, named arrow functions and arrow functions with a block. Anonymous
- * arrow functions that are one expression (callbacks of `map`) are left out: with them the median says nothing.
+ * arrow functions of one expression (callbacks of `map`) are left out, since they make the median meaningless.
  */
 export function functionsOf({ path, tree }: Source): MeasuredFunction[] {
   const found: MeasuredFunction[] = []

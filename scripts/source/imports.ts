@@ -29,7 +29,7 @@ function targetsOf({ path, tree }: Source, known: ReadonlySet<string>): Set<stri
   return targets
 }
 
-/** Groups of files that import each other in a circle (strongly connected components of two or more, by Tarjan). */
+/** Groups of files that import each other in a cycle (strongly connected components of two or more, by Tarjan). */
 export function cyclesOf(imports: Imports): string[][] {
   const order = new Map<string, number>()
   const stack: string[] = []

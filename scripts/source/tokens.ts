@@ -2,8 +2,8 @@ import ts from 'typescript'
 import type { Source } from './tree.js'
 
 /**
- * Number of tokens of a file as TypeScript's scanner finds them: identifiers, keywords, punctuation, literals. Layout and
- * comments do not count. A name in a documentation tag (`@param name`) does, as the scanner reads the tag.
+ * Number of tokens of a file as TypeScript's scanner finds them: identifiers, keywords, punctuation, literals. Layout
+ * and comments do not count. A name in a documentation tag (`@param name`) counts, since the scanner reads the tag.
  */
 export function countTokens({ tree }: Source): number {
   let tokens = 0

@@ -18,7 +18,7 @@ export interface Source extends TextFile {
 
 const BINARY = /\.(so|wasm|png|ico)$/
 
-/** All text files that git tracks below `root`, without those deleted in the work tree. */
+/** All text files below `root` that git tracks, without those that are deleted in the work tree. */
 export function readTracked(root: string): TextFile[] {
   const output = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
   return output
@@ -30,7 +30,7 @@ export function readTracked(root: string): TextFile[] {
     })
 }
 
-/** `git ls-files` entries that a person wrote: generated clients, artifacts and documents are left out. */
+/** True for files written by hand: not for generated clients, artifacts and documents. */
 export const isByHand = (path: string): boolean => !/(^|\/)(generated|artifacts)\//.test(path)
 
 export const isTest = (path: string): boolean =>

@@ -16,7 +16,10 @@ export interface MinedTx {
   /** Number of the block, or of the slot where the chain counts those. */
   block: number
   succeeded: boolean
-  /** True if our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
+  /**
+   * True if one of our contracts emitted a log in the transaction, or the transaction paid our program. Also true while
+   * a Solana node can't show the transaction.
+   */
   isRegistration: boolean
   confirmations: Confirmations
   isConfirmed: boolean
@@ -27,17 +30,20 @@ export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (Mi
 interface Sent {
   sender: Hex
   nonce: number
-  /** True if it names a contract of ours, or one logged in it: others are not remembered. */
+  /**
+   * True if the transaction calls one of our contracts, or one of them emitted a log in it. Other transactions are not
+   * stored.
+   */
   isOurs: boolean
 }
 
-/** Names are canonical; amounts are each bid's value on the hub, ETH wei. */
+/** A registration to quote. Names are canonical. Amounts are the value of each bid on the hub, in wei of ETH. */
 export interface RegistrationRequest {
   sender: string
   names: readonly { name: string; amountWei: bigint }[]
   /** Referrer as 32 bytes, null for none. */
   referral: Uint8Array | null
-  /** Waits until a part of a long quote may be made. */
+  /** Waits before each part of a long quote, so that other requests run in between. */
   turn?: () => Promise<void>
 }
 
@@ -73,9 +79,9 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * Asks a chain. Every error but those of this file and of our own code becomes a ChainUnavailableError, because a node
- * that refuses a plain question is as good as no node.
- * @param what begins the message: "chain \"1\""
+ * Asks a chain. Turns every error into a ChainUnavailableError, except the errors of this file and of our own code: a
+ * node that refuses a plain call is as good as no node.
+ * @param what beginning of the message, such as `chain "1"`
  */
 export async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -88,14 +94,14 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
   }
 }
 
-export interface SignatureQuestion {
+export interface SignatureQuery {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
   /** True if signatures of wallets that are not deployed yet count (ERC-6492). */
   acceptsErc6492: boolean
-  /** Client who asks, by its address: anybody may ask about any wallet. */
+  /** Address of the client that sent the request: anybody may ask about any wallet. */
   caller: string
 }
 
@@ -110,7 +116,7 @@ export interface DistributorClaim {
   proof: readonly string[]
 }
 
-/** Receiver of the allocation of an account of another chain, permitted by the operator. */
+/** Account that receives the allocation of an account on another chain, as the operator permitted. */
 export interface PermittedReceiver {
   to: Hex
   /** Last second at which the permission is valid, Unix time. */
@@ -135,15 +141,21 @@ export interface CommunityPaymentRequest {
   referral: Uint8Array | null
 }
 
-/** To be signed. `value` in wei; where only `data` is, the transaction is serialized in base64. */
+/**
+ * A transaction for the user to sign. `value` is in wei. A Solana transaction has only `data`: the serialized
+ * transaction in base64.
+ */
 export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
   | { type: Exclude<AddressType, 'evm'>; data: string }
 
 export type CommunityPayment = UnsignedTransaction & {
-  /** To be sent first, when the payer's allowance is too small. */
+  /** Token approval to send first. Set when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
-  /** To be sent before the approval: some tokens take none while an allowance is left (USDT on Ethereum). */
+  /**
+   * Transaction to send before the approval: some tokens refuse an approval while an allowance is left (USDT on
+   * Ethereum).
+   */
   approvalReset?: { to: Hex; data: Hex }
 }
 
@@ -161,54 +173,59 @@ export interface CommunityPort {
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
-  /** As `tokenBalance`, some seconds old at most: for checks that decide nothing, which anybody may ask for. */
+  /**
+   * Like `tokenBalance`, but possibly a few seconds old. For checks that decide nothing and that anybody may request.
+   */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** Absent where any address may be named. @throws ChainUnavailableError */
+  /** Absent on chains where any address is accepted as a token. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
-  /** @throws ChainUnavailableError, also where no payments are taken */
+  /** @throws ChainUnavailableError, also where the chain takes no payments */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
-  /** Transaction with which the recipient of payments in one token takes them; null where none is needed or taken. */
+  /**
+   * Transaction by which the recipient withdraws payments in one token. Null where none is needed, or where the chain
+   * takes no payments.
+   */
   communityPayout?(
     payments: readonly StoredPayment<CommunityNameTarget>[],
     sign: ReleaseSigner,
   ): Promise<{ to: Hex; data: Hex } | null>
 }
 
-/** Money that a chain's contract or program owes to a payer, or holds of it. */
+/** Money that a chain's contract or program owes to a payer or holds for the payer. */
 export interface OwedMoney {
   /** `native`, or the token's address or mint in its answer form; amount in base units. */
   token: string
   amount: bigint
-  /** Payments that it comes from; none where the chain keeps only their sum. */
+  /** Payments that the money comes from. Empty where the chain keeps only their sum. */
   payments: readonly StoredPayment[]
-  /** Time from which on the payer may take it, ms; null for now. */
+  /** Time from which the payer may withdraw the money, ms. Null: now. */
   fromMs: number | null
-  /** Null until then. */
+  /** Transaction that withdraws the money. Null until `fromMs`. */
   transaction: UnsignedTransaction | null
 }
 
-export interface OwedQuestion {
+export interface OwedMoneyQuery {
   /** Answer form. */
   payer: string
   /** Receiver of the money on an EVM chain. */
   to: string
   /** Tokens in which the payer may have credits. */
   tokens: readonly string[]
-  /** Payments that are held, or wait for their payer. */
+  /** Payments that are held, or refused and not yet withdrawn. */
   payments: readonly StoredPayment[]
-  /** Contracts that took payments on an EVM chain before, and may owe them still. */
+  /** EVM contracts that took payments earlier and may still owe money for them. */
   former: readonly Hex[]
 }
 
 export interface RefundPort {
   /** As of the chain's newest block. @throws ChainUnavailableError */
-  owed(question: OwedQuestion): Promise<OwedMoney[]>
+  owed(question: OwedMoneyQuery): Promise<OwedMoney[]>
   /** LayerZero's id of the chain, absent where none is configured. */
   readonly eid?: number | undefined
   /**
-   * Transaction with which a bidder withdraws what the hub owes it for bids from this chain.
-   * @param to receiver on the hub; null for the bidder itself
-   * @returns null for a contract on a spoke without a receiver: the same address on the hub may be nobody's
+   * Transaction by which a bidder withdraws what the hub owes for bids from this chain.
+   * @param to receiver on the hub; null for the bidder's own address
+   * @returns null for a contract on a spoke that names no receiver: nobody may control the same address on the hub
    * @throws ChainUnavailableError, BridgeError
    */
   withdrawal?(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
@@ -221,7 +238,7 @@ export interface ChainPort extends CommunityPort {
   /** Chain number in the database, null until the chain was first reached. */
   readonly chain: number | null
   readonly role: 'hub' | 'spoke'
-  /** In answers: decimals are a number, whatever a quote shows. */
+  /** Gas token as the API returns it. `decimals` is always a number here, unlike in a quote. */
   readonly gasToken: { readonly symbol: string; readonly decimals: number }
   /** True if the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
@@ -229,9 +246,9 @@ export interface ChainPort extends CommunityPort {
   readonly explorer: string | null
   /** EIP-155 id of the chain, null where it has none. */
   readonly chainId: number | null
-  /** Names of one quote at most; absent: those of a request. */
+  /** Most names in one quote. Absent: the limit of a request. */
   readonly maxNames?: number
-  /** Largest bid, wei; absent: 2^256 - 1. */
+  /** Largest bid, wei. Absent: 2^256 - 1. */
   readonly maxAmountWei?: bigint
   readonly refunds: RefundPort
   /** @throws AmountError, ChainUnavailableError, BridgeError */
@@ -244,7 +261,7 @@ export interface EvmPort extends ChainPort {
   readonly chainId: number
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
   /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
-  isValidSignature(question: SignatureQuestion): Promise<boolean>
+  isValidSignature(question: SignatureQuery): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
   /** Calldata that pays an allocation of an account of another chain to an EVM account. */
@@ -252,13 +269,16 @@ export interface EvmPort extends ChainPort {
   readonly refunds: RefundPort & Required<Pick<RefundPort, 'withdrawal'>>
   /**
    * Current state of a transaction.
-   * @param confirmed the newest block that was confirmed before the question, below which no reorg reaches
+   * @param confirmed the newest block that was confirmed before this call; no reorg reaches below it
    * @throws ChainUnavailableError
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
-  /** Transaction that used a nonce up to a confirmed block, if any. @throws ChainUnavailableError */
+  /**
+   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if there is none.
+   * @throws ChainUnavailableError
+   */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** As `messageNames`, of a packet sent from this chain. */
+  /** Like `messageNames`, for a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }

@@ -1,18 +1,18 @@
 import type { ChainConfig } from '../config/index.js'
 
-/** Margins on what is quoted, or signed, and may have risen when it is paid: percent on top. */
+/** Margins, in percent, on amounts that may rise between quote or signature and payment. */
 const PERCENT = {
-  /** Gas of a delivery on the hub, in the price of a registration that is paid on another chain. */
+  /** Gas of a delivery on the hub, as part of the price of a registration that is paid on another chain. */
   delivery: 25,
-  /** Gas of a transaction on an EVM chain, beyond its estimate. */
+  /** Gas limit of an EVM transaction, on top of its estimate. */
   gas: 25,
-  /** Compute units of a transaction, beyond its simulation. */
+  /** Compute units of a Solana transaction, on top of its simulation. */
   units: 10,
 }
-/** By name, or the bridge's of a chain. That of a resent transaction is in gasFees.ts. */
+/** A margin by its name, or the bridge margin of a chain. The raise of a resent transaction is in gasFees.ts. */
 export type Margin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
-/** An amount with a margin. */
+/** Adds a margin to an amount. */
 export const withMargin = (amount: bigint, margin: Margin): bigint =>
   (amount *
     BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) /

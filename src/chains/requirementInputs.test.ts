@@ -39,7 +39,7 @@ const read = (
   })
 const PORTS = [portOf('1', 5n), portOf('solana', 1n)]
 
-it('asks each chain once for what is needed, and nothing else', async () => {
+it('asks each chain once, and only for the balances that are needed', async () => {
   const inputs = await read(EVM, [onHub, onHub, member])
   expect(inputs).toEqual({
     address: `0x${'11'.repeat(20)}`,
@@ -58,6 +58,6 @@ it('a wallet has no tokens on chains of the other kind', async () => {
   expect(asked.splice(0)).toHaveLength(1)
 })
 
-it('a chain that is not configured any more can not be asked', async () => {
+it('fails for a chain that is no longer configured', async () => {
   await expect(read(EVM, [onHub], [])).rejects.toThrow(ChainUnavailableError)
 })

@@ -11,22 +11,23 @@ import { ChainUnavailableError, type CommunityPort } from './chain.js'
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
 
-export interface RequirementInputsQuestion {
+export interface RequirementInputsQuery {
   /** Future owner of the name, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
   /** Chains of the community's network. */
   ports: readonly BalancePort[]
-  /** Subset of these cluster names in which the wallet is verified. */
+  /** Returns those of these clusters in which the wallet is verified. */
   verifiedIn(names: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /**
- * Reads what a wallet's requirements need, as of now. Balances on chains of another kind are 0.
- * @throws ChainUnavailableError where a chain is down or no longer configured
+ * Reads the balances and memberships that a wallet's requirements need, as of now. Balances on chains of another family
+ * are 0.
+ * @throws ChainUnavailableError where a chain is unavailable or no longer configured
  */
 export async function readRequirementInputs(
-  question: RequirementInputsQuestion,
+  question: RequirementInputsQuery,
 ): Promise<RequirementInputs> {
   const address = decodeWallet(question.wallet)
   const { tokens, clusters } = neededRequirementInputs(question.requirements)

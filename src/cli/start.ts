@@ -3,7 +3,7 @@ import { isOfLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
-import { inTime } from '../ops/notify.js'
+import { withTimeout } from '../ops/notify.js'
 import { withDatabaseAdvice } from './database.js'
 import { giveMemoryBack } from './memory.js'
 import { type NetworkOptions, networksOf } from './values.js'
@@ -75,7 +75,7 @@ async function run(read: () => Config): Promise<void> {
   ])
   await isAskedToStop
   // a start that is still waiting, for the migrations' lock or a silent server, is abandoned
-  const daemon = await inTime(
+  const daemon = await withTimeout(
     GIVE_UP_MS,
     starting.catch(() => null),
     null,

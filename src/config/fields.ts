@@ -36,7 +36,7 @@ const duration = z
 export const durationOrNever = z.union([duration, z.int().positive(), z.null()]).default(null)
 
 /** A decimal amount; uint256 has at most 78 digits. */
-export const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
+export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 
 /** Values by the ids of EVM chains, which have up to nine digits here. */
 export const byChainId = <Value extends z.ZodType>(value: Value) =>

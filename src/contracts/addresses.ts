@@ -1,4 +1,4 @@
-/** A contract of ours; the registrar is a program. */
+/** One of our contracts. The registrar is a Solana program. */
 export type ContractName =
   | 'Hub'
   | 'Spoke'
@@ -7,10 +7,13 @@ export type ContractName =
   | 'EnsResolver'
   | 'registrar'
 
-/** Addresses by network label; a label is missing where the contract is not deployed. */
+/** Addresses by network label. A label is missing where the contract is not deployed. */
 export type DeployedAddresses<A extends string = `0x${string}`> = Readonly<Record<string, A>>
 
-/** Public deployments, as contracts/versions.json records them: none yet. Yours stand in your chains file. */
+/**
+ * Addresses of the public deployments in contracts/versions.json. None exist yet. The addresses of your deployment
+ * are in your chains file.
+ */
 export const addresses: {
   readonly [C in ContractName]: C extends 'registrar'
     ? DeployedAddresses<string>

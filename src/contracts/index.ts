@@ -1,6 +1,6 @@
 /**
- * The contracts as a library that loads nothing else, for browsers too: `import { hubAbi } from 'clusterd/contracts'`.
- * Interfaces are typed (`as const`), for viem, wagmi and ethers alike; bytecode is that of creation.
+ * The contracts as a library without other code, also for browsers: `import { hubAbi } from 'clusterd/contracts'`. ABIs
+ * are typed (`as const`) for viem, wagmi and ethers. Bytecode is creation code.
  */
 export {
   airdropDistributorAbi,
@@ -21,7 +21,7 @@ export const registrarIdl: URL = new URL(
   '../../contracts/solana/registrar/idl.json',
   import.meta.url,
 )
-/** The registrar program that is deployed on Solana; its SHA-256 stands beside it. */
+/** The registrar program as deployed on Solana. Its SHA-256 is in a file beside it. */
 export const registrarProgram: URL = new URL(
   '../../contracts/solana/registrar/registrar.so',
   import.meta.url,

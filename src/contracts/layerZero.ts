@@ -1,12 +1,12 @@
 import { PRESET_DATA } from '../config/presetData.js'
 
-/** LayerZero V2 on a chain: its endpoint id, and its EndpointV2. */
+/** LayerZero V2 on a chain: its endpoint id and its EndpointV2. */
 export interface LayerZeroEnd {
   readonly eid: number
   readonly endpoint: `0x${string}`
 }
 
-/** LayerZero's ends by the network labels of the interface, of the EVM chains. */
+/** LayerZero's endpoints of the EVM chains, by network label. */
 export const layerZero: Readonly<Record<string, LayerZeroEnd>> = Object.fromEntries(
   PRESET_DATA.map(({ label, eid, endpoint }) => [label, { eid, endpoint }]),
 )

@@ -5,11 +5,11 @@ import type { Api } from '../api/server.js'
 import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readCopies } from '../db/journal/copies.js'
-import { createMemory } from '../db/journal/restored.js'
+import { readMirroredNetworks } from '../db/journal/copies.js'
+import { createRestoreDetector } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
-import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
+import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type IndexRun, runIndexers } from '../indexer/run.js'
 import { type MirrorRun, runMirror } from '../mirror/run.js'
 import type { Context } from '../ops/context.js'
@@ -19,7 +19,7 @@ import { Loops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import { listen, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
-import { reportWentBack } from '../ops/wentBack.js'
+import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
@@ -33,17 +33,17 @@ import { FAMILIES, relayerKindsOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
-/** Time limit of the API's reads. */
+/** Timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Time limits of the answers to a read and to a write. */
+/** Timeout of the client for a read and for a write. */
 const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
-/** Time limit of a stop, for requests and steps under way. */
+/** Time limit of a stop, for running requests and steps. */
 export const STOP_TIMEOUT_MS = 8_000
-/** Connections: one for each indexer that writes, and each delivery under way. */
+/** Connections for writes: one for each indexer, and one for each running delivery. */
 const WRITE_CONNECTIONS = 8
 
-/** The parts of a running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
+/** A running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
 export class Daemon {
   apiPort = 0
   opsPort = 0
@@ -57,7 +57,7 @@ export class Daemon {
   readonly #readPool: pg.Pool
   readonly #loops = new Loops()
   readonly #requests = new FailedRequests()
-  /** Networks with messages or payments to carry. */
+  /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
@@ -77,7 +77,7 @@ export class Daemon {
     this.#log = log
     this.#families = families
     const { databaseUrl: url, databaseDirectUrl, databasePool } = config
-    const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
+    const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_CLIENT_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
     const writes = {
       max: WRITE_CONNECTIONS,
@@ -100,10 +100,10 @@ export class Daemon {
       signal: this.#stopping.signal,
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
-      // a fault that broke one connection, or silenced it, has done so to others
+      // a fault that broke or silenced one connection has probably affected the others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
-      look: createMemory(this.#writePool, (network) =>
-        reportWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
+      look: createRestoreDetector(this.#writePool, (network) =>
+        reportDatabaseWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
     })
     this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
@@ -124,7 +124,7 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const copies = await readCopies(this.#writePool)
+    const copies = await readMirroredNetworks(this.#writePool)
     if (copies.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
     await this.#startMirrors(opening)
@@ -150,7 +150,7 @@ export class Daemon {
       if (proofs.length > 0 && !roles.includes('index'))
         this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
     }
-    // loaded while the indexers take the lead
+    // loads while the indexers take the lead
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
     const { host, opsHost } = this.#config
@@ -170,7 +170,10 @@ export class Daemon {
     }
   }
 
-  /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */
+  /**
+   * Stops the daemon: reports not ready, waits `drainMs` for load balancers, then closes. Running requests and steps
+   * finish. Idempotent.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#drain()
       .then(() => this.close())
@@ -178,7 +181,7 @@ export class Daemon {
     return this.#stopped
   }
 
-  /** Goes on answering until load balancers have seen that this process is not ready any more. */
+  /** Continues to answer until load balancers have noticed that this process is not ready. */
   async #drain(): Promise<void> {
     this.#isStopping = true
     this.#api?.release()
@@ -187,7 +190,7 @@ export class Daemon {
     await sleep(drainMs)
   }
 
-  /** Ends what was started, the pools last, within the time limit. */
+  /** Closes all parts within the time limit, the pools last. */
   async close(): Promise<void> {
     this.#stopping.abort()
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref())
@@ -195,7 +198,7 @@ export class Daemon {
   }
 
   async #closeAll(): Promise<void> {
-    // requests under way end while the steps do: a chain that hangs delays neither
+    // waits for requests and steps in parallel, so a hanging chain does not delay requests
     const loops = () => [...this.#runs, ...this.#mirrors, ...this.#relays].map(({ done }) => done)
     const running = () =>
       Promise.all([
@@ -246,7 +249,7 @@ export class Daemon {
       ens: gateway ?? null,
       primaryNames: primaryNames ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
-      // readConfig demands the key where the API runs
+      // readConfig requires the key where the API runs
       config: { ...this.#config, tokenKey: this.#config.tokenKey! },
       limits: this.#config.limits,
       trustProxy: this.#config.trustProxy,
@@ -280,7 +283,7 @@ export class Daemon {
       })
   }
 
-  /** Starts a network's relayer, where there is something to send and a key, or the order to watch. */
+  /** Starts a network's relayer, if there is something to send, and a key or the setting to watch. */
   #startRelayer(ctx: Context, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config

@@ -9,15 +9,15 @@ import { oncePerMinute } from '../ops/oncePerMinute.js'
 import type { Daemon } from './daemon.js'
 import type { ChainFamily } from './families/family.js'
 
-/** Time for which a start waits for its database, and between two attempts. */
+/** How long a start waits for its database, and the pause between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
 const DATABASE_PAUSE_MS = 1_000
 
 /**
- * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
- * and one without migrations that this process is not to apply.
+ * Starts the daemon: migrations, chains, indexers, API, operator's port. Waits for a database that does not answer, and
+ * for missing migrations that this process may not apply.
  * @param signal ends the wait
- * @param families kinds of chains that are opened; default: all
+ * @param families chain families to open; default: all
  * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
  */
 export async function startDaemon(
@@ -50,7 +50,7 @@ async function startOnce(
   families: readonly ChainFamily[] | undefined,
 ): Promise<Daemon> {
   const url = config.databaseDirectUrl
-  // a pooler refuses what other sessions state, with an error that does not name it
+  // a pooler refuses the settings of other sessions, with an error that does not mention it
   await refusePooler(url)
   const { missing, newer } = await compareSchema(url)
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { listJobs } from '../db/outbox/rows.js'
-import { nullIfAway } from '../db/pg/unavailable.js'
+import { nullIfUnavailable } from '../db/pg/unavailable.js'
 import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
@@ -10,19 +10,22 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import type { RelayerState } from '../relayer/relayerKind.js'
 import { type StatusSources, statusOf } from './status.js'
 
-/** Jobs that the page lists, the newest. */
+/** Most jobs on the page, the newest. */
 const JOBS_SHOWN = 100
 const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 
 /**
- * The operator's page: what is wrong, chains, leaders, the outbox, nodes and loops.
- * @param nodes the RPC nodes that this process asks
+ * The operator's page: problems, chains, leaders, the outbox, nodes and loops.
+ * @param nodes the RPC nodes of this process
  */
 export const overviewPage =
   (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
     const { pool, relays } = sources()
-    // while the database is away this page is needed most: what needs it is left out then
-    const [status, stored] = await Promise.all([statusOf(sources()), nullIfAway(storedOf(pool))])
+    // this page is needed most while the database is unavailable, so sections that need it are left out then
+    const [status, stored] = await Promise.all([
+      statusOf(sources()),
+      nullIfUnavailable(storedOf(pool)),
+    ])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       network,
       chain: label,
@@ -55,7 +58,7 @@ ${stored ?? html`<p class="bad">The database does not answer: the outbox is not 
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
 
-/** The outbox. */
+/** The section of the outbox. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
   const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
@@ -70,7 +73,7 @@ async function storedOf(pool: pg.Pool): Promise<Html> {
   return tableOf('Outbox', open)
 }
 
-/** A section with a table of rows, whose fields name its columns. */
+/** A section with a table of rows. Its columns are the rows' fields. */
 const tableOf = (title: string, rows: readonly object[]): Html =>
   rows.length === 0
     ? html`<h2>${title}</h2><p>None.</p>`
@@ -88,7 +91,7 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
   alarms.length === 0
     ? html`<p>All is well.</p>`
     : tableOf(
-        'To look at',
+        'To check',
         alarms.map(({ text, remedy, alarm }) => ({
           what: badly(problems.includes(text), text),
           'to do': proseOf(remedy),
@@ -100,7 +103,7 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
-/** Accounts that pay for what is sent, how much is left, and for how long; known to the process that leads. */
+/** Paying accounts with their balances and how long these last. Known to the leading process. */
 const balancesOf = (relay: StatusSources['relays'][number]): object[] =>
   relay.state().relayers.flatMap((state) => accountRow(state) ?? [])
 

@@ -1,30 +1,30 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
-import { transient } from '../chains/rpc/errors.js'
-import { markProved, readCopies, readRegistered } from '../db/journal/copies.js'
+import { transientError } from '../chains/rpc/errors.js'
+import { markProved, readMirroredNetworks, readWinningBodies } from '../db/journal/copies.js'
 import { readHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
 import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
 
-/** Name of the loop whose failure says which name is wrong. */
-export const PROOF = 'the proof of the names'
+/** Name of the loop that proves names. Its failure names the wrong one. */
+export const PROOF_LOOP = 'the proof of the names'
 
 /**
- * Asks the hub of a mirrored network, as of its newest confirmed block, for the owner of each name that is not proved
- * yet, and records that all are right.
- * @throws Error that names the first that is not; ChainUnavailableError
+ * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
+ * yet. Records that all are right.
+ * @throws Error that names the first name with another owner; ChainUnavailableError
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
   const { seq, generation } = await readHead(pool, network)
-  const copy = (await readCopies(pool)).get(network)
+  const copy = (await readMirroredNetworks(pool)).get(network)
   if (!copy || copy.provedSeq >= seq) return
   const { confirmed } = await hub.heads()
   const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
-  if (!block) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
+  if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
   for (let after = copy.provedSeq; ; alive()) {
-    const names = await readRegistered(pool, network, after, OWNERS_AT_ONCE)
+    const names = await readWinningBodies(pool, network, after, OWNERS_AT_ONCE)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break
     await assertOwners(hub, block, bodies)
@@ -33,9 +33,9 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   await markProved(pool, network, { block: block.number, generation, seq })
 }
 
-/** Proves the names that were mirrored, and those that are mirrored later. */
+/** Proves the mirrored names, and names that are mirrored later. */
 export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
-  name: PROOF,
+  name: PROOF_LOOP,
   fields: { network: hub.network },
   pollMs: 30_000,
   async step(_, alive) {

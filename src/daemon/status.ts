@@ -3,7 +3,7 @@ import { VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { type Copy, readCopies } from '../db/journal/copies.js'
+import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
 import { isReachable } from '../db/pg/pool.js'
 import type { IndexRun } from '../indexer/run.js'
@@ -14,38 +14,38 @@ import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { isOwnError, orIf, sentenceOf } from '../ops/log/errors.js'
 import type { LoopState, Loops } from '../ops/loops.js'
-import { inTime } from '../ops/notify.js'
+import { withTimeout } from '../ops/notify.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
-import { PROOF } from './proof.js'
+import { PROOF_LOOP } from './proof.js'
 
-/** Time within which the database has to answer a probe. */
+/** Timeout of a probe of the database, ms. */
 const PROBE_LIMIT_MS = 3_000
-/** Age from which a stored state says nothing any more: some writes were missed. */
+/** Age from which a stored state is ignored, ms: several writes were missed. */
 const STATE_LIMIT_MS = 10_000
 
-/** Parts of the operator's answers. */
+/** Sources of the operator's answers. */
 export interface StatusSources {
   config: Pick<Config, 'chains' | 'roles'>
-  /** Every chain that is served. */
+  /** Every served chain. */
   chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
   loops: Loops
   runs: readonly IndexRun[]
   mirrors: readonly MirrorRun[]
   relays: readonly RelayRun[]
-  /** Networks with messages or payments to carry. */
+  /** Networks with messages or payments to deliver. */
   relayed: ReadonlySet<Network>
-  /** Requests of the last minute that this process answered. */
+  /** Requests that this process answered in the last minute. */
   requests: FailedRequests
-  /** The nodes of every chain, as this process asks them. */
+  /** The nodes of every chain, as seen by this process. */
   nodes(): readonly { chain: string; nodes: readonly NodeNumbers[] }[]
   isStopping: boolean
 }
 
-/** Answer of /health: whether this process turns. */
+/** Answer of /health: whether the loops of this process turn. */
 export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
   const stuck = loops.states().filter(({ ageMs }) => ageMs > LOOP_LIMIT_MS)
   return {
@@ -55,7 +55,7 @@ export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
   }
 }
 
-/** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
+/** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function readinessOf(sources: StatusSources) {
   const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
@@ -73,18 +73,18 @@ export async function readinessOf(sources: StatusSources) {
   }
 }
 
-/** Answer of /status: whether everything that this installation does is well, seen from any process. */
+/** Answer of /status: whether the whole installation works, as seen from this process. */
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readCopies(pool)])
+  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
   // the newest reason why the database does not answer
   let databaseFault = NO_ANSWER
   answer.catch((error: unknown) => {
     databaseFault = `${NO_ANSWER}: ${sentenceOf(error)}`
   })
   const stored = await probed(answer, null)
-  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, Copy>()]
+  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, MirroredNetwork>()]
   const causes = loops.problems()
   const isCopied = (network: Network) =>
     copies.has(network) || sources.mirrors.some((mirror) => mirror.network === network)
@@ -147,7 +147,7 @@ export async function statusOf(sources: StatusSources) {
 
 const NO_ANSWER = 'the database does not answer'
 
-/** Alarms of a chain that also follow from a database that is away, or a clock that is off. */
+/** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */
 const FOLLOWING: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdNotLed',
   'ClusterdLoopHangs',
@@ -155,7 +155,7 @@ const FOLLOWING: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainBehind',
 ])
 
-/** Nodes of another chain, and nodes whose logs were refuted. */
+/** Problems of nodes that serve another chain, or whose logs were refuted. */
 const wrongNodes = ({ chain, nodes }: ReturnType<StatusSources['nodes']>[number]): Problem[] =>
   nodes
     .filter(({ isWrong }) => isWrong)
@@ -166,24 +166,24 @@ const wrongNodes = ({ chain, nodes }: ReturnType<StatusSources['nodes']>[number]
 
 const textOf = ({ text }: Problem): string => text
 
-/** Problem, what to do about it, and where more stands. */
+/** A problem with its remedy and a link. */
 const alarmAnswer = ({ alarm, text }: Problem) => ({
   text,
   remedy: REMEDIES[alarm],
   ...alarmFields(alarm),
 })
 
-/** An answer of the database; `otherwise` where it fails or takes too long. @throws errors of our own code */
+/** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
-  inTime(
+  withTimeout(
     PROBE_LIMIT_MS,
     orIf(answer, (error) => !isOwnError(error), otherwise),
     otherwise,
   )
 
 /**
- * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the
- * others can see it. What an earlier leader wrote says nothing of the chain as this one finds it.
+ * A chain's state: this process's own while it leads, otherwise the stored state of the leader. A new leader counts as
+ * well only once other processes can see its state. The state of an earlier leader is ignored.
  */
 function stateOf(
   { network, label }: { network: Network; label: string },
@@ -216,14 +216,17 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
     text: `nobody indexes ${network}`,
   }))
 
-/** Why the names of a mirrored network are not proved, as far as this process knows; null while they may be. */
+/**
+ * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
+ * come.
+ */
 function unproved(network: Network, loops: Loops): Problem | null {
-  const failed = loops.states().find((loop) => loop.name === PROOF && loop.network === network)
+  const failed = loops.states().find((loop) => loop.name === PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
 /** Trust in the names of a mirrored network. @param copy undefined for a network that is not mirrored */
-const copyAnswer = (copy?: Copy): Partial<ReturnType<typeof chainAnswer>> =>
+const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
   copy === undefined
     ? {}
     : {
@@ -231,7 +234,7 @@ const copyAnswer = (copy?: Copy): Partial<ReturnType<typeof chainAnswer>> =>
         confirmed: copy.provedBlock || null,
       }
 
-/** Jobs that are not carried or paid for; not a problem of a service that leaves them to others. */
+/** Problems of jobs that nobody delivers or pays for. None where a service leaves them to others. */
 const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [
   ...[...relayed]
     .filter((network) => !isLed(leaders, network, 'relay'))

@@ -2,24 +2,27 @@ import { LRUCache } from 'lru-cache'
 import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'
 import type { EnsParent } from '../config/chainsFile.js'
 
-/** Longest time for which an answer counts, and the step of its end: an answer is signed once in a step. */
+/**
+ * Longest validity of an answer, and the steps to which its end is rounded, so that equal answers are signed only once
+ * in a step.
+ */
 const VALID_S = 300
 const STEP_S = 60
-/** A signature takes a millisecond, or a question to a signer elsewhere. */
+/** A signature takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
-/** Answer to a call that was looked up at a resolver. */
+/** Answer to a call of a resolver. */
 export interface EnsAnswer {
   under: EnsParent
   /** Keccak-256 of the whole call. */
   request: Hex
   /** Encoded return value of the call of the profile. */
   result: Hex
-  /** Last second in which it counts, Unix time. */
+  /** Unix time of the last second in which the answer is valid. */
   expiresS: number
 }
 
-/** Typed data (EIP-712, viem's form) of an answer, as EnsResolver.sol checks it; JSON for signers elsewhere. */
+/** Typed data (EIP-712, in viem's form) of an answer, as EnsResolver.sol checks it. Remote signers get it as JSON. */
 export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
   domain: {
     name: 'EnsResolver',
@@ -43,7 +46,7 @@ const SIGNED = parseAbiParameters(
   'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
 )
 
-/** In the form that `resolveWithProof` of the resolver takes. */
+/** Encodes an answer for `resolveWithProof` of the resolver. */
 export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {
   const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
   return concat([signature, encodeAbiParameters(SIGNED, values)])

@@ -8,9 +8,9 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { EnsRequestError, reading } from './error.js'
+import { EnsRequestError, readOrThrow } from './error.js'
 
-/** The call that clients look up at a wildcard resolver (ENSIP-10), and those of its profiles that are known here. */
+/** The call of a wildcard resolver (ENSIP-10), and the supported calls inside it. */
 const FUNCTIONS = new Map<string, AbiFunction>(
   parseAbi([
     'function resolve(bytes name, bytes data) view returns (bytes)',
@@ -25,7 +25,7 @@ const FUNCTIONS = new Map<string, AbiFunction>(
   ]).map((item) => [toFunctionSelector(item), item]),
 )
 
-/** Values of records that are not there, by their types. */
+/** Return values for records that do not exist, by type. */
 const EMPTY: Record<string, unknown> = {
   address: zeroAddress,
   bytes: '0x',
@@ -34,16 +34,16 @@ const EMPTY: Record<string, unknown> = {
   bytes32: zeroHash,
 }
 
-export type Call = ReturnType<typeof readCall>
+export type ResolverCall = ReturnType<typeof readCall>
 
-/** `encode` makes what the call returns of a value, null for none. @throws EnsRequestError */
+/** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
 export function readCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
-  if (!fn) throw new EnsRequestError('The call is none that is known here.')
+  if (!fn) throw new EnsRequestError('The call is not supported here.')
   const { name, inputs, outputs } = fn
   return {
     name,
-    args: reading('The arguments of the call are malformed.', () =>
+    args: readOrThrow('The arguments of the call are malformed.', () =>
       decodeAbiParameters(inputs, `0x${data.slice(10)}`),
     ),
     encode: (value: string | null): Hex =>

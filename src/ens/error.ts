@@ -1,10 +1,10 @@
-/** Fault of what a client asked; its message is one sentence for the caller. */
+/** A fault in the client's request. The message is one sentence for the caller. */
 export class EnsRequestError extends Error {
   override name = 'EnsRequestError'
 }
 
-/** @throws EnsRequestError with this message where the reading fails */
-export function reading<T>(message: string, read: () => T): T {
+/** Runs `read`. @throws EnsRequestError with this message where it fails */
+export function readOrThrow<T>(message: string, read: () => T): T {
   try {
     return read()
   } catch {

@@ -9,16 +9,16 @@ import { readName } from './name.js'
 import { type Lookups, recordOf } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
-/** The longest call fits into a URL. */
+/** Even the longest call fits into a URL. */
 const DATA = /^0x(?:[0-9a-f]{2}){4,2000}$/i
 
-/** Gateway of ERC-3668 for the names below the parents. */
+/** Gateway by ERC-3668 for names below the parents. */
 export type EnsGateway = ReturnType<typeof createEnsGateway>
 
 /**
- * Creates the gateway: signed answers to calls of `resolve(name, data)`, or EnsRequestError. They are for the resolver
- * of the configuration, since universal resolvers change the sender.
- * @param now current time, ms since the Unix epoch
+ * Creates the gateway: it returns signed answers to calls of `resolve(name, data)`, or throws EnsRequestError. Answers
+ * are signed for the resolver of the configuration, since universal resolvers change the sender.
+ * @param now current Unix time, ms
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
   const answered = createAnswerer(sign, now)

@@ -13,7 +13,7 @@ interface Vector {
 const path = new URL('../../test/vectors/standards/ensip15.json', import.meta.url)
 const vectors = JSON.parse(readFileSync(path, 'utf8')) as Vector[]
 
-/** DNS encoding of a name below the parent (RFC 1035, 3.1), and null for what it can't write. */
+/** DNS encoding of a name below the parent (RFC 1035, 3.1). Null for a name that DNS can't encode. */
 function encoded(name: string): Buffer | null {
   const labels = `${name}.names.eth`.split('.').map((label) => Buffer.from(label))
   if (labels.some(({ length }) => length === 0 || length > 255)) return null
@@ -36,7 +36,7 @@ function normalizedOf(name: string): string | null {
 describe('the vectors of ENSIP-15', () => {
   const named = vectors.filter(({ name }) => encoded(name))
 
-  it('are all but the names with an empty label, which DNS has none for', () => {
+  it('are all covered except names with an empty label, which DNS can’t encode', () => {
     const others = vectors.filter((vector) => !named.includes(vector)).map(({ name }) => name)
     expect(others).toEqual(['', '.', '.eth', 'eth.', '...eth', '.\u0303.'])
     expect(named.length).toBeGreaterThan(1_000)

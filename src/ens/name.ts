@@ -2,22 +2,23 @@ import { normalize } from 'viem/ens'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { type FullName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { EnsRequestError, reading } from './error.js'
+import { EnsRequestError, readOrThrow } from './error.js'
 
 export type EnsName = ReturnType<typeof readName>
 
-/** Normalized as they stand (ENSIP-15). The tables for others take a fifth of a second to unpack, once. */
+/** Names that ENSIP-15 leaves unchanged. Unpacking the tables for other names takes a fifth of a second, once. */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
- * @returns the normalized text, and the `own` name that it stands for: null for the parent, and for none of ours
- * @throws EnsRequestError for one that is malformed, can't be normalized, or is below no parent
+ * @returns the normalized text, and `own`, our name that it stands for; null for the parent itself, and for text that
+ * is not a valid name of ours
+ * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
 export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
-  const given = reading('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
+  const given = readOrThrow('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
   const text = normalized(given)
   for (const network of NETWORKS) {
     const under = parents[network]
@@ -30,11 +31,11 @@ export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
 
 /** @throws EnsRequestError */
 const normalized = (text: string): string =>
-  reading('The name is none that ENS normalizes (ENSIP-15).', () =>
+  readOrThrow('ENS can not normalize the name (ENSIP-15).', () =>
     PLAIN.test(text) ? text : normalize(text),
   )
 
-/** A name of ours below a parent, as `readName` reads it; null where ENS does not normalize it. */
+/** The ENS form of a name of ours below a parent, which `readName` reads. Null where ENS does not normalize it. */
 export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
   const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
   try {
@@ -44,14 +45,14 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
   }
 }
 
-/** RFC 1035, 3.1. @throws Error where the name does not end with the empty label */
+/** Labels of a DNS-encoded name (RFC 1035, 3.1). @throws Error where the name does not end with the empty label */
 function labelsOf(bytes: Buffer): string[] {
   const labels: string[] = []
   let at = 0
   while (bytes[at] !== 0) {
     const end = at + 1 + bytes[at]!
     const label = utf8.decode(bytes.subarray(at + 1, end))
-    // a dot in a label would make one look like two
+    // a dot inside a label makes one label look like two
     if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
     labels.push(label)
     at = end

@@ -4,26 +4,29 @@ import { KIND_NAMES, KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { FullName } from '../registry/primitives/name.js'
-import type { Call } from './calls.js'
+import type { ResolverCall } from './calls.js'
 import type { EnsName } from './name.js'
 
-/** Wallets are public ones. */
+/** Look-ups that the records need. All wallets are public ones. */
 export interface Lookups {
   walletOf(name: FullName): Promise<NameHit | null>
-  /** The verified wallet that a cluster alone stands for, by a pattern of the hex of stored addresses. */
+  /**
+   * The wallet of one chain kind that a name without a wallet part stands for. `stored` is a pattern of the hex of
+   * stored addresses.
+   */
   verifiedOf(asked: { cluster: string; stored: string }): Promise<NameHit | null>
   availabilityOf(cluster: string): Promise<Availability>
-  /** URLs of the page and the picture of a cluster. */
+  /** URLs of a cluster's page and image. */
   pagesOf(cluster: string): { profileUrl: string; imageUrl: string }
 }
 
 /**
- * The value of a name's record; null for none. A name that nobody holds and a wallet that is private or unverified have
- * none, and are asked for by the same statements. The node in the call counts for nothing.
+ * The value of a name's record, or null. Names that nobody holds, and private or unverified wallets, have none. They
+ * are read by the same statements as others, so that the time reveals nothing. The node hash in the call is ignored.
  */
 export async function recordOf(
   { own, text }: EnsName,
-  { name, args }: Call,
+  { name, args }: ResolverCall,
   lookups: Lookups,
 ): Promise<string | null> {
   if (own === null) return null
@@ -45,7 +48,10 @@ export async function recordOf(
 }
 
 export const ETH = 60n
-/** Coin types of EVM chains are this bit and a chain’s id (ENSIP-11); the bit alone is any of them (ENSIP-19). */
+/**
+ * ENS coin types of EVM chains: this bit plus the chain id (ENSIP-11). The bit without a chain id means any EVM chain
+ * (ENSIP-19).
+ */
 const EVM_BIT = 31n
 
 function coinOf(asked: bigint): Coin | undefined {
@@ -53,7 +59,7 @@ function coinOf(asked: bigint): Coin | undefined {
   return KIND_NAMES.map((name) => KINDS[name].coin).find((coin) => coin.type === type)
 }
 
-/** Address in the coin’s own bytes of the wallet that a name stands for, in hex (ENSIP-9). */
+/** Address of the wallet that a name stands for, in the coin's binary form, as hex (ENSIP-9). */
 export async function addressOf(
   name: FullName,
   coinType = ETH,

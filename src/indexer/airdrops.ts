@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { placeInChain, type RawLog, readLogs } from '../chains/evm/logs.js'
-import { transient } from '../chains/rpc/errors.js'
+import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
   restartClaims,
@@ -23,7 +23,7 @@ import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
 
-/** A chain without airdrops costs a database query now and then. */
+/** A chain without airdrops costs only a database query now and then. */
 export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
   const watcher = new AirdropWatcher({ ...ctx, chain })
   return {
@@ -38,13 +38,13 @@ export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
 type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { chain: EvmChain }
 
 /**
- * Follows the claims of a chain's distributors. Claims are no state of the registry, so a reorg below the
- * checkpoint halts nothing: the blocks are read again, and their stored claims are replaced range by range.
+ * Follows the claims of a chain's distributors. Claims are not part of the registry's state, so a reorg below the
+ * checkpoint does not halt the chain: the blocks are read again, and their stored claims are replaced range by range.
  */
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions
   readonly #width = createRangeWidth()
-  /** Keys of the stored unconfirmed claims by airdrop; none for an airdrop without a step so far. */
+  /** Keys of the stored unconfirmed claims by airdrop. No entry before an airdrop's first step. */
   readonly #tails = new Map<number, string>()
 
   constructor(options: AirdropWatcherOptions) {
@@ -52,11 +52,11 @@ export class AirdropWatcher {
   }
 
   /**
-   * Advances each airdrop, without timers. A process that is killed anywhere goes on from the stored checkpoints. One
-   * that fails holds up no other.
+   * Advances each airdrop, without timers. A process that is killed anywhere continues from the stored checkpoints. A
+   * failing airdrop does not delay the others.
    * @param alive called after each airdrop
-   * @throws the first of their errors: ChainUnavailableError, LostLeadershipError, or one of the database; the next
-   *   step goes on
+   * @throws the first of their errors: ChainUnavailableError, LostLeadershipError, or a database error; the next step
+   * continues
    */
   async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
@@ -91,7 +91,7 @@ export class AirdropWatcher {
       read: (call, first, last) => readClaims(call, watched, first, last),
       sizeOf: ({ claims }) => claims.length,
     }
-    // of ranges that nodes find too large, the next steps read the others
+    // if nodes find the range too large, the next steps read its other parts
     const [range] = await readInRanges(
       source,
       from,
@@ -103,7 +103,7 @@ export class AirdropWatcher {
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
     await this.#write((client) => storeClaims(client, watched, claims, stored))
-    // unconfirmed claims may have been among them
+    // these blocks may contain claims that were stored as unconfirmed
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0)
       log.info(
@@ -115,7 +115,7 @@ export class AirdropWatcher {
   async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
     const { chain, log } = this.#options
     if (!(await isCheckpointReplaced(chain, watched)))
-      throw transient(
+      throw transientError(
         `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
       )
     await this.#write((client) => restartClaims(client, watched))
@@ -149,7 +149,7 @@ export class AirdropWatcher {
 const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
-/** With the hash below the blocks as their first block states it. @throws RpcError */
+/** Reads the claims of some blocks, with the parent hash of the first block. @throws RpcError */
 async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number) {
   const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_TOPIC] }
   const { logs, first, last } = await readLogs(call, filter, from, to)
@@ -158,7 +158,9 @@ async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to:
 
 type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 
-/** Claims by leaf: a distributor pays each leaf of its tree once. Logs that it can't have emitted are ignored. */
+/**
+ * Claims by leaf: a distributor pays each leaf of its tree once. Ignores logs that the distributor can't have emitted.
+ */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
   const claims = new Map<number, SeenClaim>()
   for (const log of logs) {
@@ -166,7 +168,7 @@ function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenC
     if (!claimed || claimed.index >= BigInt(leafCount)) continue
     const index = Number(claimed.index)
     claims.set(index, {
-      ...placeInChain(log),
+      ...logLocation(log),
       index,
       receiver: addressOfWord(fromHex(pad(claimed.to))),
       blockHash: fromHex(log.blockHash),

@@ -14,7 +14,7 @@ describe('the usual time between blocks', () => {
     expect(clockOf([5, 60], [5, 60]).blockMs).toBeNull()
   })
 
-  it('is the median over the heads, skipped blocks counted', () => {
+  it('is the median over the heads, and takes skipped blocks into account', () => {
     expect(clockOf([1, 12], [2, 24], [4, 48]).blockMs).toBe(12_000)
   })
 
@@ -25,7 +25,7 @@ describe('the usual time between blocks', () => {
     ).toBe(12_000)
   })
 
-  it('makes the alarm: 20 blocks, at least a minute', () => {
+  it('sets the alarm limit: 20 blocks, at least a minute', () => {
     expect(headAlarmMs(12_000)).toBe(240_000)
     expect(headAlarmMs(250)).toBe(60_000)
     expect(headAlarmMs(null)).toBe(300_000)

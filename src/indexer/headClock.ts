@@ -1,6 +1,9 @@
 const SAMPLES = 32
 
-/** Learns the usual time between a chain's blocks: a median, which neither one stall nor one odd header moves. */
+/**
+ * Estimates the usual time between a chain's blocks as a median, so that one stall or one wrong head does not change
+ * it.
+ */
 export class HeadClock {
   #last: { number: number; timestampMs: number } | null = null
   readonly #blockMs: number[] = []
@@ -13,12 +16,12 @@ export class HeadClock {
     if (this.#blockMs.length > SAMPLES) this.#blockMs.shift()
   }
 
-  /** Time of the newest head, ms; null before the first. */
+  /** Time of the newest head, Unix ms. Null before the first head. */
   get headMs(): number | null {
     return this.#last?.timestampMs ?? null
   }
 
-  /** Usual time between blocks, ms; null before the second head. */
+  /** Usual time between blocks, ms. Null before the second head. */
   get blockMs(): number | null {
     return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null
   }

@@ -24,30 +24,30 @@ import { encodePayment } from '../registry/journal/payment.js'
 import { keyOf, txKey } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** Age from which a waiting payment raises an alarm: a refund is possible only while the payment is held. */
+/** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
-/** Payments of one step: appending a batch holds the journal's head for some ms. */
+/** Most payments in one step: appending a batch locks the journal's head for some ms. */
 const BATCH = 100
-/** Payers that are asked about at once: each may take twenty questions. */
+/** Payers whose balances are read in parallel: each may take twenty calls. */
 const READS_AT_ONCE = 8
 
 export type JudgeOutcome =
-  /** `payments`: appended to the journal and judged by the fold. `waiting`: not to be judged yet. */
+  /** `payments` were appended to the journal, where the fold decides about them. `waiting` can't be decided yet. */
   | { kind: 'entered'; payments: number; waiting: number }
-  /** A chain that has to be asked about the payers is away. */
+  /** A chain that has the payers' balances is unavailable. */
   | { kind: 'waiting'; waiting: number }
-  /** The network has not caught up: names may be taken by entries still to come. */
+  /** The network has not caught up: later entries may take the names. */
   | { kind: 'catching_up' }
   | { kind: 'idle' }
 
 export interface PaymentJudgeOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
-  /** The network's chains, where balances are read. */
+  /** The network's chains, for reading balances. */
   ports: readonly BalancePort[]
   nowMs?: () => number
 }
 
-/** A payment that waits. */
+/** A payment that waits for a chain's answer. */
 interface Stuck {
   id: Buffer
   failures: number
@@ -59,12 +59,12 @@ interface Stuck {
 
 interface Read {
   payment: OpenPayment
-  /** In force at the payment's block; null where there were no rules. */
+  /** Hash of the rules in force at the payment's block. Null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
 }
 
-/** @param notify notified when payments may have become final */
+/** @param notify notified when payments may have become confirmed */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
   {
@@ -83,7 +83,7 @@ export function paymentJudgeWorker(
     notify,
     pollMs,
     idleMs: IDLE_POLL_MS,
-    // a process that leads no more knows nothing of the wait
+    // a process that no longer leads does not know which payments wait
     subscribe: () => () => {
       metrics.paymentsWait.remove({ network })
       loops.raised.delete(key)
@@ -123,7 +123,9 @@ export class PaymentJudge {
     this.#nowMs = options.nowMs ?? Date.now
   }
 
-  /** The payments that wait because a chain can't be asked: how many, since when (ms) and why the first does. */
+  /**
+   * The payments that wait because a chain is unavailable: how many, since when (Unix ms), and why the first one waits.
+   */
   get state() {
     const [first] = [...this.#stuck.values()].sort((a, b) => a.sinceMs - b.sinceMs)
     return {
@@ -134,9 +136,9 @@ export class PaymentJudge {
   }
 
   /**
-   * Reads the judgement's inputs of confirmed payments, oldest first, and appends those payments to the journal. One
-   * step, without timers. A payment whose payer can't be asked about delays no other.
-   * @throws LostLeadershipError, or an error of the database; the next step goes on
+   * Reads the balances of payers of confirmed payments, oldest first, and appends those payments to the journal. One
+   * step, without timers. A payment whose payer's balance can't be read does not delay the others.
+   * @throws LostLeadershipError, or a database error; the next step continues
    */
   async step(): Promise<JudgeOutcome> {
     const { pool, network } = this.#options
@@ -180,10 +182,10 @@ export class PaymentJudge {
     }
   }
 
-  /** Payments that wait and are not asked about now: those of a chain that hangs would fill each step. */
+  /** Waiting payments whose back-off has not ended. Without back-off, payments of a hanging chain fill each step. */
   #resting(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
-    // an item that waits longer than it was put off for is of a clock that has been set back since
+    // an item that waits longer than the longest back-off was written before the clock was set back
     const isDue = ({ nextMs }: Stuck) => nextMs <= nowMs || nextMs > nowMs + PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
     return byTime.filter((one) => !due.has(one)).map(({ id }) => id)
@@ -203,7 +205,7 @@ export class PaymentJudge {
     })
   }
 
-  /** A rewind may have taken waiting payments back. */
+  /** Forgets waiting payments that a rewind has removed. */
   #forgetGone(resting: readonly Buffer[], open: readonly OpenPayment[]): void {
     const known = new Set([...resting, ...open.map(({ id }) => id)].map(keyOf))
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
@@ -216,7 +218,10 @@ export class PaymentJudge {
   }
 }
 
-/** A chain that did not answer is not asked again in the same step, which would last as long as all its time limits. */
+/**
+ * A port that, after the first failure, is not called again in this step. Otherwise the step lasts as long as the sum
+ * of all timeouts.
+ */
 function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
   let away: Error | null = null
   return {
@@ -246,7 +251,7 @@ async function rulesOf(
   return readRules(db, network, generation, since)
 }
 
-/** Requirements in force at the payment's block; null where there was no community. */
+/** Requirements in force at the payment's block. Null where there was no community. */
 function requirementsOf(
   { communityName, paidMs }: OpenPayment,
   rules: RulesOf,
@@ -256,8 +261,8 @@ function requirementsOf(
 }
 
 /**
- * Appends the entries, marks the payments and queues refusals in one transaction. The rules are read again under the
- * head's lock; where they changed, the payment waits for the next step.
+ * Appends the entries, marks the payments and queues refusals in one transaction. Reads the rules again under the
+ * head's lock. Where they changed, the payment waits for the next step.
  * @returns how many payments were appended
  */
 async function enter(

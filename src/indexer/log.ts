@@ -1,13 +1,13 @@
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { reportWentBack } from '../ops/wentBack.js'
+import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import type { Worker } from '../ops/worker.js'
 import { type LogOptions, logWorker } from '../push/log.js'
 
-/** Time after which events that are not in the log are an alarm. */
+/** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
 
-/** The worker of the feed's log, with its metric and its alarms. */
+/** The worker that maintains the feed's signed log, with its metric and alarms. */
 export function watchedLogWorker(
   ctx: LeaderContext,
   options: Omit<LogOptions, 'onWentBack' | 'onBehind'>,
@@ -18,7 +18,7 @@ export function watchedLogWorker(
   let levelMs = performance.now()
   const worker = logWorker(ctx, {
     ...options,
-    onWentBack: () => reportWentBack(ctx, network),
+    onWentBack: () => reportDatabaseWentBack(ctx, network),
     onBehind(events) {
       metrics.logBehind.set({ network }, events)
       const nowMs = performance.now()

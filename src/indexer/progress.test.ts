@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createProgressLog, measure, type Progress } from './progress.js'
+import { createProgressLog, measureProgress, type Progress } from './progress.js'
 
 const progress = (doneBlocks: number): Progress => ({
   network: 'mainnet',
@@ -24,10 +24,10 @@ describe('the progress of a backfill', () => {
 
   it('has a speed, and a time left once blocks are done', () => {
     const of = { network: 'mainnet', label: '1', totalBlocks: 300, registrations: 1_000 } as const
-    expect(measure({ ...of, doneBlocks: 0 }, Date.now() - 10_000)).toMatchObject({
+    expect(measureProgress({ ...of, doneBlocks: 0 }, Date.now() - 10_000)).toMatchObject({
       secondsLeft: null,
     })
-    const done = measure({ ...of, doneBlocks: 100 }, Date.now() - 10_000)
+    const done = measureProgress({ ...of, doneBlocks: 100 }, Date.now() - 10_000)
     expect(done.secondsLeft).toBe(20)
     expect(done.registrationsPerS).toBeGreaterThanOrEqual(99)
     expect(done.registrationsPerS).toBeLessThanOrEqual(100)

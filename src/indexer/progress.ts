@@ -8,7 +8,7 @@ const LOG_EVERY_MS = 2_000
 export interface Progress {
   network: Network
   label: string
-  /** Unit of `doneBlocks` and `totalBlocks`, default blocks. */
+  /** Unit of `doneBlocks` and `totalBlocks`. Default: blocks. */
   unit?: 'blocks' | 'transactions'
   doneBlocks: number
   totalBlocks: number
@@ -19,7 +19,7 @@ export interface Progress {
 }
 
 /** @param startedMs Unix time of the first block */
-export function measure(
+export function measureProgress(
   done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
 ): Progress {
@@ -33,7 +33,7 @@ export function measure(
   }
 }
 
-/** Creates a log of backfills: a line every two seconds, and one at the end. */
+/** Creates a progress log for backfills: a line every two seconds, and one at the end. */
 export function createProgressLog(log: Logger): (now: Progress) => void {
   let loggedMs = 0
   return (now) => {
@@ -45,10 +45,10 @@ export function createProgressLog(log: Logger): (now: Progress) => void {
 }
 
 /** Callbacks of the workers that read chains. */
-export interface Reporting {
-  /** Called as soon as a worker has a state to show. */
+export interface IndexerCallbacks {
+  /** Called once a worker has a state to show. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
-  /** @param isNews whether a step's blocks had anything of ours */
+  /** @param isNews whether a step's blocks had logs of our contracts */
   onAdvance(isNews: boolean): void
   onProgress(progress: Progress): void
 }

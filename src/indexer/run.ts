@@ -5,7 +5,7 @@ import { removeExpired } from '../db/deployment/retention.js'
 import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventFor, type Listener } from '../db/pg/notify.js'
+import { eventOfPayload, type Listener } from '../db/pg/notify.js'
 import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
@@ -16,23 +16,26 @@ import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { watchedLogWorker } from './log.js'
-import { createProgressLog, type Reporting } from './progress.js'
+import { createProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
 export interface IndexSource {
   readonly label: string
   readonly pollMs: number
-  /** Balances for the judge of payments, by nodes of its own share: requests of the API delay no payment. */
+  /**
+   * Balances for the judge of payments, read with its own share of the nodes, so that API requests do not delay
+   * payments.
+   */
   readonly balances: BalancePort
-  /** Workers for the time of one lead. */
-  watch(ctx: LeaderContext, reporting: Reporting): Worker[]
+  /** Creates the workers of one lead. */
+  watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
 
 /** The chains of one network. */
-export interface Sources {
+export interface NetworkSources {
   /** The hub and all others. */
   chains: readonly IndexSource[]
-  /** True if the views of `registry_v1` are kept. */
+  /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Name and keys of the feed's log. */
   log: Pick<LogOptions, 'domain' | 'keys'>
@@ -40,18 +43,18 @@ export interface Sources {
 
 export interface IndexRun {
   readonly network: Network
-  /** The chains as this process indexes them; null while another process leads. */
+  /** The chains' states in this process. Null while another process leads. */
   states(): ChainState[] | null
-  /** Settles when the run has ended after its signal. */
+  /** Resolves when the run has ended after its signal. */
   done: Promise<void>
 }
 
 /**
- * Runs a network's indexers while this process leads it: a worker a chain, so none delays another.
+ * Runs a network's indexers while this process leads it. Each chain has its own worker, so that none delays another.
  */
 export function runIndexers(
   ctx: Context,
-  sources: Sources,
+  sources: NetworkSources,
   at: { leases: pg.Pool; listener: Listener },
 ): IndexRun {
   const { network, log, loops, signal } = ctx
@@ -62,7 +65,7 @@ export function runIndexers(
   const logNotify = createNotify()
   const logMemory = new LogMemory()
   at.listener.subscribe((payload) => {
-    if (eventFor(network, payload) === 'notify') logNotify.notify()
+    if (eventOfPayload(network, payload) === 'notify') logNotify.notify()
   })
   const onError = (err: Error) =>
     log[causeOf(err) === 'database' ? 'warn' : 'error'](
@@ -94,8 +97,8 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Writes the chains' states for the processes that don't index: now and then; at once what decides sales, and that a
- * chain has answered, for which whoever starts a daemon waits.
+ * Writes the chains' states for processes that do not index, at intervals. Writes at once what affects quotes, and the
+ * first answer of a chain, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createNotify()
@@ -127,8 +130,8 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 
 function workersOf(
   ctx: LeaderContext,
-  sources: Sources,
-  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
+  sources: NetworkSources,
+  on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
 ): Worker[] {
   const { chains } = sources
   const notify = createNotify()
@@ -136,7 +139,7 @@ function workersOf(
     if (isNews) notify.notify()
     on.onAdvance(isNews)
   }
-  const reporting: Reporting = {
+  const reporting: IndexerCallbacks = {
     onStart: on.onStart,
     onAdvance,
     onProgress: createProgressLog(ctx.log),
@@ -154,14 +157,12 @@ function workersOf(
 
 const FORGET_EVERY_MS = 60 * 60_000
 
-/**
- * Once an hour forgets what has had its time. @param isSqlServed without it, readers by SQL see nothing
- */
+/** Deletes expired rows once an hour. @param isSqlServed false: SQL readers see nothing */
 export function retentionWorker(
   { pool, network, log }: LeaderContext,
   isSqlServed?: boolean,
 ): Worker {
-  // a clock that is set does not move it
+  // monotonic, so changes of the system clock do not move the schedule
   let doneAt: number | null = null
   return {
     name: 'the retention',
@@ -179,10 +180,13 @@ export function retentionWorker(
   }
 }
 
-/** Pause between two slices, in which other writers get the head's lock: at most 10,000 names a second move. */
+/**
+ * Pause between two slices of a move, in which other writers get the head's lock: at most 10,000 names move in a
+ * second.
+ */
 const MOVE_PAUSE_MS = 100
 
-/** A slice at a time; a process that takes over goes on with the next. */
+/** Moves names, one slice at a time. After a take-over the next process continues. */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
     name: 'the moves of names',

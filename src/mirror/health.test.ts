@@ -9,7 +9,7 @@ function healthAt(nowMs: number) {
   return { clock, health: new MirrorHealth(NAME, () => clock.nowMs) }
 }
 
-it('names a take-in that does not end, though nothing fails', () => {
+it('reports a copy that does not end, though nothing fails', () => {
   const { clock, health } = healthAt(5_000)
   clock.nowMs += 59_000
   expect(health.problem()).toBe(null)

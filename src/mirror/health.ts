@@ -2,18 +2,18 @@ import { ClusterdError } from '../client/error.js'
 import type { Problem } from '../ops/alarms.js'
 import { sentenceOf } from '../ops/log/errors.js'
 
-/** Time without a step that ended after which a mirror counts as behind, with no error too. */
+/** Time without a successful step after which a mirror counts as behind, even without an error. */
 const BEHIND_LIMIT_MS = 60_000
 
-/** Whether a mirror takes in what its source has. */
+/** Health of a mirror: whether it keeps up with its source. */
 export class MirrorHealth {
   readonly #name: string
   readonly #nowMs: () => number
   #failure: Error | null = null
-  /** Time of the last step that succeeded; of the start before the first. */
+  /** Time of the last successful step. Before the first one: the time of the start. */
   #levelMs: number
 
-  /** @param name begins the sentence of a problem @param nowMs a clock that nobody sets */
+  /** @param name begins the sentence of a problem @param nowMs a monotonic clock */
   constructor(name: string, nowMs = () => performance.now()) {
     this.#name = name
     this.#nowMs = nowMs
@@ -25,14 +25,14 @@ export class MirrorHealth {
     this.#levelMs = this.#nowMs()
   }
 
-  /** @returns true unless the step before failed with the same message */
+  /** @returns true unless the previous step failed with the same message */
   failed(error: Error): boolean {
     const isNews = this.#failure?.message !== error.message
     this.#failure = error
     return isNews
   }
 
-  /** Why nothing is taken in; null while all is well. */
+  /** Why nothing is copied. Null where there is no problem. */
   problem(): Problem | null {
     if (this.#failure)
       return { alarm: alarmOf(this.#failure), text: `${this.#name}: ${sentenceOf(this.#failure)}` }

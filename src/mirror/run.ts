@@ -14,15 +14,15 @@ import { MirrorHealth } from './health.js'
 import { type MirrorSource, openSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
-/** A network's mirror: it leads the network as an indexer does, so that one process writes. */
+/** A network's mirror. It leads the network like an indexer, so that only one process writes. */
 export interface MirrorRun extends IndexRun {
-  /** Why nothing is taken in; null while all is well, and where another process leads. */
+  /** Why nothing is copied. Null where there is no problem, and where another process leads. */
   problem(): Problem | null
 }
 
 export interface MirrorSettings {
   source: MirrorSource
-  /** True if the views of `registry_v1` are kept. */
+  /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** True if the source has to have a log of the network. */
   isExpected: boolean
@@ -30,7 +30,7 @@ export interface MirrorSettings {
 
 /**
  * Mirrors a network's log while this process leads it.
- * @throws Error for a network with a journal of its own; TypeError for a bad URL or key
+ * @throws Error for a network that has its own journal; TypeError for a bad URL or key
  */
 export async function runMirror(
   ctx: Context,

@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../client/index.js'
 
-/** Where a mirror copies from. */
+/** The source of a mirror. */
 export interface MirrorSource {
-  /** Address of a service, or of what serves its exported log; else a folder of `clusterd journal export`. */
+  /** Address of a service, or of a server with its exported log; or a folder of `clusterd journal export`. */
   url: string
   /** Public key of the service's logs, 32 bytes in base64. */
   key: string
-  /** API key of the service, which raises the limit of requests. */
+  /** API key of the service, which raises its rate limit. */
   apiKey?: string | undefined
-  /** Domain that the names of its logs begin with; default: any. */
+  /** Domain with which the names of its logs must begin. Default: any. */
   domain?: string | undefined
-  /** Name of a log that need not continue the one that was copied. */
+  /** Name of a log that may replace the copied one without continuing it. */
   accept?: string | undefined
 }
 
-/** Time limit of a request with its repetitions. */
+/** Timeout of a request, retries included. */
 const REQUEST_LIMIT_MS = 20_000
-/** A busy service refuses some requests of the first read. */
+/** A busy service may refuse some requests of the first copy. */
 const RETRIES = 8
 
-/** Paths of the log below a service's address. */
+/** Path of the logs below a service's address. */
 const PREFIX = '/v1/log/'
 
 /** A client that reads a source's logs. @throws TypeError for a bad URL */
@@ -34,7 +34,7 @@ export function openSource({ url, apiKey }: MirrorSource): Client {
   return new Client({ url: 'http://folder.invalid', fetch: readerOf(folder), ...common })
 }
 
-/** A `fetch` that reads files of a folder. */
+/** A `fetch` that reads files from a folder. */
 const readerOf =
   (folder: string): typeof fetch =>
   async (input) => {

@@ -16,13 +16,16 @@ import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop. */
 const MIRROR = 'the mirror'
-/** The source is asked for its checkpoint twice a second. */
+/** Interval at which the source's checkpoint is requested, ms. */
 const POLL_MS = 500
-/** Time for which a source without a log of the network is one that has not begun. */
+/** How long a source may have no log of the network before this is an error, ms: it may just have started. */
 const BEGINS_MS = 60_000
-/** Time between two records of a checkpoint that is the same. */
+/** Interval at which an unchanged checkpoint is recorded, ms. */
 const RECORD_EVERY_MS = 2_000
-/** Time between two takes of a checkpoint with other signatures alone: a new key is one, and a stranger writes them too. */
+/**
+ * Interval at which a checkpoint is stored that differs only in its signatures, ms. A new key adds a signature, but
+ * strangers may add some too.
+ */
 const SIGNATURES_EVERY_MS = 60_000
 
 export interface MirrorOptions {
@@ -38,8 +41,8 @@ export interface MirrorOptions {
 }
 
 /**
- * Follows the log of a source: takes in what its newest checkpoint proves, all of it in one transaction or, where
- * anything is wrong, nothing.
+ * Follows the log of a source. Copies everything that its newest checkpoint proves, in one transaction. If anything is
+ * wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorOptions): Worker {
   const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options
@@ -74,13 +77,16 @@ export function mirrorWorker(options: MirrorOptions): Worker {
   }
 }
 
-/** Whether a log's note has the text of a checkpoint and the pinned key's signature: other signatures are anybody's. */
+/**
+ * True if a log's note has the same text and the same signature of the pinned key as a checkpoint. Anybody can add
+ * other signatures.
+ */
 function isSame(log: StoredLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
 
-/** The verified checkpoint; null where the source has no log of the network, and may wait for one to begin. */
+/** The verified checkpoint. Null where the source has no log of the network yet. */
 async function newestOf(
   reader: LogReader,
   mayWait: boolean,
@@ -147,7 +153,7 @@ async function takeIn(
   failpoint('mirror.committed')
 }
 
-/** Log that a log's first leaf names. */
+/** The log to which a log's first leaf refers. */
 function previousOf(text: string, { origin }: SignedHead, network: Network) {
   const previous = readBeginning(text, origin)
   const generation = previous && generationOf(previous.origin, network)
@@ -162,7 +168,7 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
   }
 }
 
-/** Errors of what an entry says become refusals; those of the database stay. */
+/** Turns errors of an entry's content into refusals. Keeps database errors. */
 function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatch(`${what} is refused: ${error.message}.`, error)

@@ -45,9 +45,9 @@ it.each([
   [ofServer('53100'), 'the disk of the database is full'],
   [
     ofServer('42501', 'permission denied for table sessions'),
-    'the role of the database lacks a right: table sessions',
+    'the database role does not have a right: table sessions',
   ],
-  [ofServer('42501', 'row "secret" refused'), 'the role of the database lacks a right'],
+  [ofServer('42501', 'row "secret" refused'), 'the database role does not have a right'],
   [ofServer('53300'), 'the database takes no more connections (max_connections)'],
   [
     new Error('Connection terminated due to connection timeout'),

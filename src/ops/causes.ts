@@ -1,37 +1,37 @@
 import { isOwnError, sentenceOf } from './log/errors.js'
 
-/** Part of the installation that an error blames. */
-export type Cause = 'database' | 'clock' | 'other'
+/** Part of the installation that an error points to. */
+export type ErrorCause = 'database' | 'clock' | 'other'
 
-/** Classes of errors that already blame a chain, whatever their cause was. */
+/** Names of errors that point to a chain, whatever their causes. */
 const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', 'NodeError'])
-/** Classes of our own errors that blame the database. */
+/** Names of our own errors that point to the database. */
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
 
-/** Messages of `pg` errors without a code: a connection cut in mid-query, a slow or ended pool. */
+/** Messages of `pg` errors without a code: a connection that broke during a query, a slow or ended pool. */
 export const PG_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 /** Error codes of Prisma. */
 const PRISMA = /^P[12]\d{3}$/
-/** Bounds a chain of causes, which may form a circle. */
+/** Limits the chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
-/** Finds what an error blames, by its class and its causes. */
-export function causeOf(error: unknown, depth = 0): Cause {
+/** Finds the part that an error points to, by its class and its causes. */
+export function causeOf(error: unknown, depth = 0): ErrorCause {
   if (!(error instanceof Error) || depth > MAX_CAUSES || OF_CHAIN.has(error.name)) return 'other'
   if (error.name === 'ClockError') return 'clock'
   if (OF_DATABASE.has(error.name) || isOfDriver(error)) return 'database'
-  // a socket of the driver's: errors of other sockets are wrapped by what uses them
+  // the driver's socket: errors of other sockets are wrapped by the code that uses them
   if (depth === 0 && 'syscall' in error) return 'database'
   return causeOf(error.cause, depth + 1)
 }
 
-/** True for errors of `pg` and Prisma: their servers' answers have a severity. */
+/** True for errors of `pg` and Prisma, including answers of the server, which have a severity. */
 function isOfDriver(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return 'severity' in error || PRISMA.test(code) || PG_MESSAGE.test(error.message)
 }
 
-/** Sentence about a chain whose step failed; null where the database, a clock or our own code is to blame. */
+/** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */
 export const chainErrorOf = (error: unknown): string | null =>
   isOwnError(error) || causeOf(error) !== 'other' ? null : sentenceOf(error)

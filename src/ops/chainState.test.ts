@@ -85,7 +85,7 @@ describe('a chain', () => {
     expect(isHeadStale({ headMs: null, blockMs: null }, NOW_MS)).toBe(true)
   })
 
-  it('is behind by its head’s age and by the blocks that are still to be read', () => {
+  it('is behind by its head’s age and by the blocks that are not read yet', () => {
     expect(behindMs(caughtUp, NOW_MS)).toBe(0)
     expect(behindMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(
       5_000 + 5 * BLOCK_MS,

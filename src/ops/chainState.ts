@@ -3,13 +3,14 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 import type { Stage } from './stages.js'
 
 /**
- * Ground of the newest confirmed logs: the contracts' record, two nodes' equal logs, or one node. Of what was
- * mirrored the signed log (`snapshot`) until the hub has named the owner of each name.
+ * Why the newest confirmed logs are trusted: they match the contracts' record (`proved`), two nodes returned equal logs
+ * (`compared`), or one node returned them (`trusted`). For mirrored data it is the signed log (`snapshot`) until the
+ * hub has confirmed the owner of each name.
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
-/** Trust in the newest confirmed logs, and the nodes whose equal answers it rests on. */
-export interface Ground {
+/** Trust in the newest confirmed logs, and the number of nodes with equal answers. */
+export interface TrustGround {
   trust: Trust
   nodes: number
 }
@@ -22,11 +23,11 @@ export interface ChainState {
   chain: number
   latest: number | null
   confirmed: number | null
-  /** Time of the newest header; where no headers are read, the time at which the head last rose. */
+  /** Time of the newest header. Where no headers are read: the time at which the head last rose. */
   headMs: number | null
-  /** Time of the newest finalized header; null where blocks are confirmed by their depth. */
+  /** Time of the newest finalized header. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
-  /** Usual time between blocks; null while it is not known. */
+  /** Usual time between blocks. Null while it is unknown. */
   blockMs: number | null
   /** The first block that is not in the journal. */
   nextBlock: number
@@ -34,46 +35,46 @@ export interface ChainState {
   tailBlock: number | null
   isCaughtUp: boolean
   trust: Trust | null
-  /** Nodes whose equal answers the trust rests on. */
+  /** Number of nodes with equal answers behind the trust. */
   trustNodes: number | null
-  /** Nodes whose equal answers it should rest on. */
+  /** Required number of such nodes. */
   nodesWanted: number
   halted: string | null
-  /** Time at which the newest step ended, whether it succeeded or not. */
+  /** Time at which the newest step ended, successful or not. */
   lastStepMs: number | null
-  /** Failure of the newest step that the chain is to blame for. */
+  /** Failure of the newest step, if the chain caused it. */
   lastError: string | null
-  /** Alarm of the last error, where it is not that of any failing chain. */
+  /** Alarm of the last error, if it is not the common one of a failing chain. */
   errorAlarm: AlarmName | null
-  /** Time of the last minute by what the indexer's loop did, ms. */
+  /** Time that the indexer's loop spent in each stage during the last minute, ms. */
   readonly stagesMs: Readonly<Record<Stage, number>>
 }
 
-/** Blocks that the tables may normally be behind the chain. */
+/** Blocks by which the tables may normally be behind the chain. */
 const LAG_BLOCKS = 3
 /** Age of the last step from which a chain counts as stuck. */
 const STALE_MS = 30_000
 const LEAST_HEAD_ALARM_MS = 60_000
-/** Usual times between blocks that a head may be old. */
+/** Greatest normal age of a head, in usual times between blocks. */
 const HEAD_ALARM_BLOCKS = 20
-/** Assumed while the usual time between blocks is not known: Ethereum's with room. */
+/** Assumed while the usual time between blocks is unknown: Ethereum's, with room. */
 const UNKNOWN_BLOCK_MS = 15_000
 
-/** Age from which a head counts as standing still, ms. */
+/** Age from which a head counts as stalled, ms. */
 export const headAlarmMs = (blockMs: number | null): number =>
   Math.max(LEAST_HEAD_ALARM_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
-/** Age of a chain's head, ms; null before its first answer. */
+/** Age of a chain's head, ms. Null before its first answer. */
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** Also true where the head was never seen. */
+/** True if the head is stalled or was never seen. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)
 }
 
-/** In ms: the head's age, and the blocks that are still to be read. */
+/** How far the tables are behind, ms: the head's age, plus the time of the blocks that are not read yet. */
 export function behindMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,
@@ -84,7 +85,7 @@ export function behindMs(
   return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
 }
 
-/** Usual time from a transaction to the confirmation of its block, ms; null while it is not known. */
+/** Usual time from a transaction to the confirmation of its block, ms. Null while it is unknown. */
 export function confirmationMs({
   headMs,
   confirmedMs,
@@ -95,11 +96,11 @@ export function confirmationMs({
   if (blockMs === null || headMs === null || latest === null || confirmed === null) return null
   const depthMs =
     confirmedMs === null ? (latest - confirmed) * blockMs : Math.max(0, headMs - confirmedMs)
-  // the transaction waits for its block
+  // plus the time until the transaction is in a block
   return depthMs + blockMs
 }
 
-/** Problem of a chain; null while all is well. */
+/** Problem of a chain. Null where there is none. */
 export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
   const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
   if (!state) return is('ClusterdNotLed', 'not indexed yet')

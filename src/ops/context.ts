@@ -4,7 +4,7 @@ import type { Logger } from './log/log.js'
 import type { Loops } from './loops.js'
 import type { Metrics } from './metrics.js'
 
-/** Parts that the workers of one network share. */
+/** What the workers of one network share. */
 export interface Context {
   network: Network
   pool: pg.Pool
@@ -15,8 +15,8 @@ export interface Context {
   signal: AbortSignal
 }
 
-/** A context while this process leads; its signal fires too when another process takes over. */
+/** A context while this process leads. Its signal also fires when another process takes over. */
 export interface LeaderContext extends Context {
-  /** Fences the leader's writes: those of an earlier epoch fail. */
+  /** Fencing token of the leader's writes: writes with an earlier epoch fail. */
   epoch: number
 }

@@ -8,7 +8,7 @@ const diskFull = Object.assign(new Error('could not extend file "base/1/2"'), {
   code: '53100',
 })
 
-/** Requests of a kind, a second apart. */
+/** Counts requests of one kind, a second apart. */
 function counted(failed: number, good: number, kind = CHANGE) {
   const clock = { ms: 0 }
   const requests = new FailedRequests(() => clock.ms)
@@ -19,7 +19,7 @@ function counted(failed: number, good: number, kind = CHANGE) {
   return { requests, clock }
 }
 
-describe('requests of a kind are a problem', () => {
+describe('failed requests of one kind are a problem', () => {
   it.each([
     ['three of three', 3, 0, true],
     ['two of two', 2, 0, false],
@@ -41,7 +41,7 @@ it('a problem names the kind, the numbers and the newest cause', () => {
   ])
 })
 
-it('kinds are counted apart: one that is asked often hides no other', () => {
+it('kinds are counted separately: a frequent one does not hide another', () => {
   const { requests } = counted(3, 0)
   for (let i = 0; i < 1_000; i++) requests.count(LOOKUP)
   expect(requests.problems().map(({ text }) => text)).toEqual([

@@ -3,7 +3,7 @@ import type { Problem } from './alarms.js'
 import { LastMinute } from './lastMinute.js'
 import { sentenceOf } from './log/errors.js'
 
-/** Failed requests of a kind, and their share of all, that make a problem. */
+/** Number of failed requests of a kind, and their share of all, from which they are a problem. */
 const LEAST_FAILED = 3
 export const ALARM_SHARE = 0.5
 
@@ -11,21 +11,21 @@ interface Counted {
   method: string
   route: string
   requests: LastMinute<'all' | 'failed'>
-  /** Newest failure, in words. */
+  /** Sentence of the newest failure. */
   lastError: string
 }
 
-/** Requests of the last minute by kind, so that `/status` and the metrics say what callers get. */
+/** Counts the requests of the last minute by kind, for `/status` and the metrics. */
 export class FailedRequests {
   readonly #nowMs: () => number
-  /** By method and route pattern, of which there are as many as routes. */
+  /** By method and route pattern, so the number of kinds is limited. */
   readonly #kinds = new Map<string, Counted>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
   }
 
-  /** @param failure error that the request failed by; undefined where the service did what it was asked */
+  /** @param failure error of a failed request; undefined for a successful one */
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
     const found = this.#kinds.get(key)
@@ -39,7 +39,10 @@ export class FailedRequests {
     kind.lastError = sentenceOf(failure)
   }
 
-  /** Kinds of which at least three requests failed in the last minute. `share`: of all of the kind. */
+  /**
+   * Kinds of which at least three requests failed in the last minute. `share` is the failed part of all requests of the
+   * kind.
+   */
   shares(): { method: string; route: string; failed: number; all: number; share: number }[] {
     const nowMs = this.#nowMs()
     return [...this.#kinds.values()].flatMap(({ method, route, requests }) => {
@@ -49,7 +52,7 @@ export class FailedRequests {
     })
   }
 
-  /** Kinds of which more than half failed, with the newest cause. */
+  /** A problem for each kind of which more than half failed, with the newest cause. */
   problems(): Problem[] {
     const failing = this.shares().filter(({ share }) => share > ALARM_SHARE)
     return failing.map(({ method, route, failed, all }) => {

@@ -1,6 +1,6 @@
 /**
- * Named points at which a test kills the process (SIGKILL) in the n-th pass, to show that a restart recovers. The
- * configuration arms one at the start; a pass of a disarmed point costs one comparison.
+ * Named points at which a test kills the process (SIGKILL) at the n-th pass, to show that a restart recovers. The
+ * configuration arms one at the start. Passing an unarmed point costs one comparison.
  */
 let armed: { name: string; passesLeft: number } | null = null
 

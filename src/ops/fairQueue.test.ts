@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { type Asker, FairQueue, QueueFullError } from './fairQueue.js'
+import { FairQueue, type QueueClient, QueueFullError } from './fairQueue.js'
 
 const ALICE = { address: '192.0.2.1' }
 const BOB = { address: '192.0.2.2' }
 
-/** A queue that stands still until `go` is called. */
+/** A queue that starts no work until `go` is called. */
 function held(bounds = { atOnce: 3, waiting: 1_000 }) {
   const queue = new FairQueue(bounds)
   const made: string[] = []
@@ -12,7 +12,7 @@ function held(bounds = { atOnce: 3, waiting: 1_000 }) {
   const gate = new Promise<void>((resolve) => {
     go = resolve
   })
-  const take = (asker: Asker, what: string, signal?: AbortSignal) =>
+  const take = (asker: QueueClient, what: string, signal?: AbortSignal) =>
     queue.run({ ...asker, signal }, async () => {
       await gate
       made.push(what)
@@ -42,7 +42,7 @@ it('wallets of an address take turns within those of the address', async () => {
   expect(made).toEqual(['first', 'x0', 'b0', 'y0', 'b1', 'x1', 'y1', 'x2'])
 })
 
-it('many wallets of one address delay another address by one piece', async () => {
+it('many wallets of one address delay another address by one piece of work', async () => {
   const { take, made, go } = held()
   const flood = Array.from({ length: 24 }, (_, i) => take({ ...ALICE, wallet: `${i}` }, 'a'))
   const other = take({ ...BOB, wallet: 'b' }, 'b')
@@ -52,7 +52,7 @@ it('many wallets of one address delay another address by one piece', async () =>
   await Promise.all(flood)
 })
 
-it('a full queue refuses the newest of the address that has most in it', async () => {
+it('a full queue refuses the newest work of the address with most work', async () => {
   const { queue, take, made, go } = held({ atOnce: 1, waiting: 10 })
   const outcomes = Array.from({ length: 20 }, (_, i) =>
     take(ALICE, `a${i}`).catch((error) => error),
@@ -62,12 +62,12 @@ it('a full queue refuses the newest of the address that has most in it', async (
   go()
   await Promise.all(others)
   const refused = (await Promise.all(outcomes)).map((error) => error instanceof QueueFullError)
-  // one runs, ten wait, and three of them make room
+  // one runs, ten wait, and three of those are refused to make room
   expect(refused).toEqual(Array.from({ length: 20 }, (_, i) => i >= 8))
   expect(made.filter((what) => what.startsWith('b'))).toEqual(['b0', 'b1', 'b2'])
 })
 
-it('of addresses that have as much, a full queue refuses the one whose turn comes last', async () => {
+it('of addresses with equally much work, a full queue refuses that of the one whose turn comes last', async () => {
   const { take, made, go } = held({ atOnce: 1, waiting: 3 })
   const of = (i: number) => ({ address: `198.51.100.${i}` })
   const running = take(ALICE, 'running')
@@ -80,7 +80,7 @@ it('of addresses that have as much, a full queue refuses the one whose turn come
   expect(made).toEqual(['running', 'honest', '1', '2'])
 })
 
-it('who hangs up is dropped and counts no more', async () => {
+it('work of a client that disconnects is dropped and no longer counted', async () => {
   const { queue, take, made, go } = held()
   const running = Array.from({ length: 3 }, () => take(BOB, 'b'))
   const gone = new AbortController()
@@ -95,7 +95,7 @@ it('who hangs up is dropped and counts no more', async () => {
   expect(made).toEqual(['b', 'b', 'b', 'later'])
 })
 
-it('who hangs up while the work is done keeps the turn until that has ended', async () => {
+it('work of a client that disconnects while it runs keeps its place until it has ended', async () => {
   const { queue, take, go } = held()
   const gone = new AbortController()
   const running = Array.from({ length: 3 }, () => take(BOB, 'b', gone.signal))
@@ -104,7 +104,7 @@ it('who hangs up while the work is done keeps the turn until that has ended', as
   await new Promise((resolve) => setTimeout(resolve, 10))
   expect(queue.size).toBe(1)
   go()
-  // made, so said to be made
+  // the work was done, so its result is returned
   await Promise.all([...running, next])
 })
 

@@ -1,14 +1,14 @@
-/** Whom work is done for. */
-export interface Asker {
-  /** Address, as limits count it. */
+/** The client for whom work is done. */
+export interface QueueClient {
+  /** Network address, in the form in which limits count it. */
   address: string
-  /** Wallet, where it has signed in. */
+  /** Wallet, if the client has signed in. */
   wallet?: string
-  /** Drops the work while it waits. */
+  /** Drops the work if it fires while the work waits. */
   signal?: AbortSignal | undefined
 }
 
-/** Too much work waits already. */
+/** The queue is full. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
 }
@@ -18,23 +18,23 @@ interface Waiting {
   refuse(error: Error): void
 }
 
-/** What waits for a wallet, in its order. */
+/** Waiting work of one wallet, in order. */
 type Line = Set<Waiting>
 
 export interface QueueBounds {
-  /** Pieces of work at once. */
+  /** Most pieces of work at once. */
   atOnce: number
-  /** Pieces that wait; default: any number. */
+  /** Most waiting pieces. Default: no limit. */
   waiting?: number
 }
 
 /**
- * Queue in which addresses take turns, and within an address its wallets: who asks much delays and refuses his own alone.
- * A full queue refuses the newest of the address that has most in it (as stochastic fair queueing drops packets).
+ * Queue in which addresses take turns, and within an address its wallets, so that a client with much work delays only
+ * itself. A full queue refuses the newest work of the address with most (as stochastic fair queueing drops packets).
  */
 export class FairQueue {
   readonly #bounds: Required<QueueBounds>
-  /** Lines of wallets by address. The first address is the next, and of it the first wallet. */
+  /** Waiting work by address and wallet. The first address is next, and its first wallet. */
   readonly #addresses = new Map<string, Map<string, Line>>()
   #underWay = 0
   #waiting = 0
@@ -43,16 +43,13 @@ export class FairQueue {
     this.#bounds = { atOnce, waiting }
   }
 
-  /** Number of pieces that wait. */
+  /** Number of waiting pieces of work. */
   get size(): number {
     return this.#waiting
   }
 
-  /**
-   * Does work in its turn.
-   * @throws QueueFullError; the reason of the asker's signal; what the work throws
-   */
-  async run<T>(asker: Asker, work: () => T | Promise<T>): Promise<T> {
+  /** Runs work when its turn comes. @throws QueueFullError; the reason of the client's signal; errors of the work */
+  async run<T>(asker: QueueClient, work: () => T | Promise<T>): Promise<T> {
     asker.signal?.throwIfAborted()
     if (this.#underWay < this.#bounds.atOnce) this.#underWay += 1
     else await this.#turn(asker)
@@ -64,7 +61,7 @@ export class FairQueue {
     }
   }
 
-  #turn({ address, wallet = '', signal }: Asker): Promise<void> {
+  #turn({ address, wallet = '', signal }: QueueClient): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#remove(address, wallet, waiting)
@@ -108,7 +105,7 @@ export class FairQueue {
     const [address, wallets] = first
     const [wallet, line] = firstOf(wallets)!
     const [waiting] = line
-    // both stand behind all others now
+    // moves both behind all others
     wallets.delete(wallet)
     this.#addresses.delete(address)
     this.#addresses.set(address, wallets.set(wallet, line))
@@ -117,7 +114,10 @@ export class FairQueue {
     waiting!.begin()
   }
 
-  /** Of the address with most, the newest of the wallet with most. Of several, that whose turn comes last. */
+  /**
+   * Refuses the newest work: of the address with most work, the wallet with most, and there the newest. Among equals,
+   * the one whose turn comes last.
+   */
   #refuseNewest(): void {
     const [address, wallets] = largestOf(this.#addresses, sizeOf)
     const [wallet, line] = largestOf(wallets, ({ size }) => size)

@@ -1,35 +1,39 @@
 import { sentenceOf } from './log/errors.js'
-import { inTime } from './notify.js'
+import { withTimeout } from './notify.js'
 
-/** `warn`: the service runs, and lacks something; `bad`: it does not run, or not for long. */
-export type Level = 'ok' | 'warn' | 'bad'
+/** `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
+export type FindingLevel = 'ok' | 'warn' | 'bad'
 
-/** Result of a check, and what to do where it is not well. */
+/** Result of a check, with advice where it is not `ok`. */
 export interface Finding {
   about: string
-  level: Level
+  level: FindingLevel
   found: string
   advice?: string
 }
 
 /** Result of a check without its title. */
-export type Result = Omit<Finding, 'about'>
+export type CheckResult = Omit<Finding, 'about'>
 
 /** Timeout of one check. */
 const LIMIT_MS = 15_000
 
-export const ok = (found: string): Result => ({ level: 'ok', found })
-export const warn = (found: string, advice: string): Result => ({ level: 'warn', found, advice })
-export const bad = (found: string, advice: string): Result => ({ level: 'bad', found, advice })
+export const ok = (found: string): CheckResult => ({ level: 'ok', found })
+export const warn = (found: string, advice: string): CheckResult => ({
+  level: 'warn',
+  found,
+  advice,
+})
+export const bad = (found: string, advice: string): CheckResult => ({ level: 'bad', found, advice })
 
-/** Runs one check. @param advice where it fails or takes too long */
+/** Runs one check. @param advice given where the check fails or takes too long */
 export async function check(
   about: string,
   advice: string,
-  look: () => Promise<Result>,
+  look: () => Promise<CheckResult>,
 ): Promise<Finding> {
   const late = bad(`no answer within ${LIMIT_MS / 1_000} s`, advice)
-  const result = inTime(LIMIT_MS, look(), late).catch((error: Error) =>
+  const result = withTimeout(LIMIT_MS, look(), late).catch((error: Error) =>
     bad(sentenceOf(error), advice),
   )
   return { about, ...(await result) }

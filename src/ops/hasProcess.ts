@@ -1,4 +1,4 @@
-/** A process that has ended and was not reaped counts too. */
+/** True if the process exists. Also true for a zombie, which has ended but was not reaped. */
 export function hasProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0)

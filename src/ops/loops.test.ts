@@ -22,7 +22,7 @@ describe('loops', () => {
     expect(stuck().map(({ name }) => name)).toEqual(['the indexer'])
   })
 
-  it('tell their failures in a row and the newest, until a turn succeeds', () => {
+  it('report their failures in a row and the newest, until a turn succeeds', () => {
     const loops = new Loops(() => 0)
     const loop = loops.start({ name: 'the indexer' })
     loop.failed(new Error('one'))

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
-import { type Cause, causeOf } from './causes.js'
+import { causeOf, type ErrorCause } from './causes.js'
 import { sentenceOf } from './log/errors.js'
 import { type LoopName, OwnErrors } from './ownErrors.js'
 
@@ -10,23 +10,23 @@ export interface LoopState extends LoopName {
   /** Failed turns in a row. */
   failures: number
   lastError: string | null
-  /** Part that the last error blames; null while the loop goes well. */
-  cause: Cause | null
+  /** Part that the last error points to. Null while the loop succeeds. */
+  cause: ErrorCause | null
 }
 
-/** Alarm of each cause that is no fault of a chain. */
+/** Alarms for causes other than a chain. */
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
-/** A loop under way. */
+/** A running loop. */
 export type Loop = ReturnType<Loops['start']>
 
-/** Ages come from a clock that nobody sets. */
+/** The loops of this process, with their health. Ages are of the monotonic clock. */
 export class Loops {
-  /** Errors of our own code in these loops, and beside them. */
+  /** Errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: OwnErrors
   /**
-   * Alarms that were logged and that no other state shows, by what each is about. `/status` shows an alarm until the
-   * part that raised it deletes it.
+   * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the part that raised it deletes
+   * it.
    */
   readonly raised = new Map<string, Problem>()
   readonly #nowMs: () => number
@@ -43,14 +43,14 @@ export class Loops {
       turnedMs: this.#nowMs(),
       failures: 0,
       lastError: null as string | null,
-      cause: null as Cause | null,
+      cause: null as ErrorCause | null,
     }
     this.#running.add(loop)
     const turned = (): void => {
       loop.turnedMs = this.#nowMs()
     }
     return {
-      /** Called at each turn, and as a sign of life within a long one. */
+      /** Called at each turn, and as a sign of life within a long turn. */
       turned,
       succeeded: () => {
         turned()
@@ -70,7 +70,7 @@ export class Loops {
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
   }
 
-  /** Problems of the database and of the clock, which failing loops met; each once, however many loops met it. */
+  /** Problems of the database and of the clock that failing loops met. Each only once, however many loops met it. */
   problems(): Problem[] {
     const problems = new Map<string, Problem>()
     for (const { cause, lastError } of this.#running)

@@ -1,19 +1,19 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Numbers that a metric shows, by their labels; null: none. */
-export type Samples<Label extends string> = readonly (readonly [
+/** Values of a metric, by labels. Null: none. */
+export type MetricSamples<Label extends string> = readonly (readonly [
   Record<Label, string>,
   number | null,
 ])[]
 
-/** Makes counters and gauges, whose numbers are read just before the metrics are, or are counted or set here. */
+/** Creates counters and gauges. Values are read when the metrics are collected, or are counted or set by the caller. */
 export function metricFactories(registry: Registry) {
-  /** @param read gives all numbers */
+  /** @param read returns all values */
   const optionsOf = <Label extends string>(
     name: string,
     help: string,
     labelNames: readonly Label[],
-    read?: () => Samples<Label>,
+    read?: () => MetricSamples<Label>,
   ) => {
     function collect(this: Counter<Label> | Gauge<Label>): void {
       this.reset()

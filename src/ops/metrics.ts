@@ -11,10 +11,10 @@ const UNDECIDED = [
   ['ClusterdRpcContradiction', 'contradiction'],
 ] as const
 
-/** Between two looks at the event loop's delay; the library's own 10 ms wake an idle process 100 times a second. */
+/** Sampling interval of the event loop's delay, ms. The default of 10 ms wakes an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
-/** @param states the chains that this process indexes */
+/** @param states states of the chains that this process indexes */
 export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })
@@ -108,7 +108,7 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
   }
 }
 
-/** What the indexer of each chain did in the last minute. */
+/** Time of the indexer of each chain by stage, during the last minute. */
 function addStageMetrics(registry: Registry, states: () => readonly ChainState[]): void {
   const { gauge } = metricFactories(registry)
   gauge(
@@ -124,7 +124,7 @@ function addStageMetrics(registry: Registry, states: () => readonly ChainState[]
   )
 }
 
-/** On how many nodes' equal answers the confirmed logs of each chain rest. */
+/** Number of nodes whose equal answers confirm the logs of each chain. */
 function addTrustMetrics(registry: Registry, states: () => readonly ChainState[]): void {
   const { gauge } = metricFactories(registry)
   gauge(

@@ -4,24 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Notify = ReturnType<typeof createNotify>
 
 export function createNotify() {
-  let told: 'nothing' | 'block' | 'news' = 'nothing'
+  let pending: 'nothing' | 'block' | 'news' = 'nothing'
   let wake: (() => void) | null = null
-  const tell = (what: 'block' | 'news') => (): void => {
-    if (told !== 'news') told = what
+  const wakeFor = (what: 'block' | 'news') => (): void => {
+    if (pending !== 'news') pending = what
     wake?.()
   }
   return {
-    notify: tell('news'),
-    /** Says that a chain has another block: it wakes who waits for one. */
-    block: tell('block'),
+    notify: wakeFor('news'),
+    /** Reports a new block of a chain, which wakes loops that wait for one. */
+    block: wakeFor('block'),
     /**
-     * Waits until the time is over, the signal fires, or `notify()`, of which one before the wait counts too.
-     * @param isForBlocks whether `block()` ends the wait as well
+     * Waits for `notify()`, the timeout or the signal. A `notify()` before the wait ends it at once.
+     * @param isForBlocks whether `block()` ends the wait too
      */
     async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {
-      const isTold = () => told === 'news' || (isForBlocks && told === 'block')
-      if (!isTold() && !signal.aborted) {
-        // no signal of its own: those leave what only a full collection takes
+      const isWoken = () => pending === 'news' || (isForBlocks && pending === 'block')
+      if (!isWoken() && !signal.aborted) {
+        // no AbortSignal per wait: only a full garbage collection frees those
         await new Promise<void>((resolve) => {
           const end = () => {
             clearTimeout(timer)
@@ -30,24 +30,24 @@ export function createNotify() {
           }
           const timer = setTimeout(end, ms)
           signal.addEventListener('abort', end)
-          wake = () => isTold() && end()
+          wake = () => isWoken() && end()
         })
         wake = null
       }
-      told = 'nothing'
+      pending = 'nothing'
     },
   }
 }
 
-/** Pauses after failures in a row, ms, by what fails; the last one stays. */
+/** Pauses by the number of failures in a row, ms, by what fails. The last one is repeated. */
 export const PAUSES_MS = {
-  /** Step of a worker. */
+  /** A worker's step. */
   step: [250, 500, 1_000, 2_000, 5_000],
-  /** Job of the outbox. */
+  /** A job of the outbox. */
   job: [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000],
-  /** Questions to a chain about a payer. */
+  /** Reading a payer's balance from a chain. */
   payer: [1_000, 2_000, 5_000, 10_000, 30_000],
-  /** Message to a webhook. */
+  /** A message to a webhook. */
   webhook: [2_000, 10_000, 60_000, 300_000, 1_800_000, 3_600_000],
 } as const
 
@@ -55,13 +55,16 @@ export const PAUSES_MS = {
 export const pauseAfter = (failures: number, pausesMs: readonly number[]): number =>
   pausesMs[Math.min(Math.max(failures, 1), pausesMs.length) - 1]!
 
-/** Waits until the time is over or the signal fires. */
+/** Waits for a time or the signal. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => {})
 }
 
-/** At most this long; `otherwise` after that. @throws as the answer does in time */
-export async function inTime<T, Late>(
+/**
+ * Waits for an answer for at most `ms`, and then returns `otherwise`.
+ * @throws the answer's error, if it fails in time
+ */
+export async function withTimeout<T, Late>(
   ms: number,
   answer: Promise<T>,
   otherwise: Late,

@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks'
 const EVERY_MS = 60_000
 
 /**
- * Reports failures that repeat: the first at once, others of its kind (name and code) at most once a minute.
- * @param nowMs a clock that nobody sets
+ * Reports repeated failures: the first at once, others of its kind (name and code) at most once a minute.
+ * @param nowMs a monotonic clock
  */
 export function oncePerMinute(
   report: (error: Error) => void,

@@ -6,7 +6,7 @@ import { OwnErrors } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }
 
-/** A mistake as a program makes it. */
+/** An error that a mistake in code throws. */
 function mistake(): unknown {
   try {
     return (undefined as unknown as { txs: unknown }).txs

@@ -9,15 +9,15 @@ export interface LoopName {
   chain?: string
 }
 
-/** Time for which a repeated error of one place is not logged again. */
+/** How long a repeated error of one place is not logged again. */
 const LOG_AGAIN_MS = 10 * 60_000
 
-/** Sentences of one place that are remembered. */
+/** Most error messages remembered for one place. */
 const MOST_SENTENCES = 100
 
 /** Errors of our own code in one place of the process. */
 export interface OwnErrorCount extends LoopName {
-  /** Since the start of the process. */
+  /** Number of errors since the start of the process. */
   count: number
   /** Time since the last one, ms. */
   ageMs: number
@@ -29,7 +29,7 @@ interface Place {
   count: number
   lastMs: number
   lastError: string
-  /** When each error was logged, by its sentence. */
+  /** When each error was logged, by its message. */
   loggedMs: Map<string, number>
 }
 
@@ -43,8 +43,8 @@ export class OwnErrors {
   }
 
   /**
-   * Counts an error, and logs it with its stack. A repeated one is logged at the level `debug` for a while.
-   * @param at the loop, or another part of the process, that met it
+   * Counts an error, and logs it with its stack. For `LOG_AGAIN_MS`, a repeated one is logged at level `debug`.
+   * @param at the loop, or another part of the process, that caught it
    * @param fields of the log line: what was being worked on
    */
   report(at: LoopName, error: unknown, log: Logger, fields: object = {}): void {
@@ -62,7 +62,7 @@ export class OwnErrors {
       log.debug(line, 'an error of our own code again')
       return
     }
-    // a sentence may quote what a stranger sent
+    // a message may quote a stranger's input, so their number is limited
     if (place.loggedMs.size >= MOST_SENTENCES) place.loggedMs.clear()
     place.loggedMs.set(lastError, nowMs)
     log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
@@ -78,7 +78,7 @@ export class OwnErrors {
     }))
   }
 
-  /** Places whose last error is recent enough for the alarm. */
+  /** A problem for each place whose last error is recent enough for the alarm. */
   problems(): Problem[] {
     const recent = this.counts().filter(({ ageMs }) => ageMs < OWN_ERROR_ALARM_MS)
     return recent.map(({ name, network, chain, count, lastError }) => {

@@ -4,22 +4,25 @@ import type { LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
 import type { LoopName, OwnErrorCount } from './ownErrors.js'
 
-/** Parts that the process shows of itself. */
+/** State of the process for its metrics. */
 export interface ProcessState {
   /** Networks and roles that this process may lead. */
   leads: readonly { network: string; role: string; isLeading: boolean }[]
-  /** Networks with messages or payments to carry. `missingKeys`: how many the leader lacks, null elsewhere. */
+  /**
+   * Networks with messages or payments to deliver. `missingKeys`: how many keys the leader is missing. Null in other
+   * processes.
+   */
   relays: readonly { network: string; missingKeys: number | null }[]
-  /** Networks that this process mirrors. `alarm`: why nothing is taken in. */
+  /** Networks that this process mirrors. `alarm`: why nothing is copied. */
   mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly OwnErrorCount[]
   /** Kinds of requests of which some failed in the last minute. */
   requests: readonly { method: string; route: string; share: number }[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
-  /** Signed changes that wait for their turn. */
+  /** Signed changes in the queue. */
   changesWaiting: number
-  /** Requests that wait for a status, and open streams of the feed. */
+  /** Long polls for a status, and open streams of the feed. */
   staying: Readonly<Record<string, number>>
 }
 
@@ -40,7 +43,7 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
   )
   gauge(
     'clusterd_relay_missing_keys',
-    'Keys that the leader of the outbox lacks: what they pay for is not sent',
+    'Keys that the leader of the outbox does not have: what they pay for is not sent',
     ['network'],
     () => state().relays.map(({ network, missingKeys }) => [{ network }, missingKeys]),
   )

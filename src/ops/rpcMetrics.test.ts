@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from './metrics.js'
 
-it('shows each node by chain, use and host', async () => {
+it('shows each node by chain, consumer and host', async () => {
   const { registry, rpc } = createMetrics()
   const node = { requests: 7, errors: 2, latencyMs: 30, restMs: 500, isWrong: false }
   rpc.watch('1', () => [

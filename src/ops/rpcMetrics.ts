@@ -1,7 +1,10 @@
 import type { Registry } from 'prom-client'
 import { metricFactories } from './metricFactories.js'
 
-/** A node of a chain, by who asks it, with times in ms; by its host, since the path of a URL may hold a key. */
+/**
+ * Counters of a node for one consumer, with times in ms. Nodes are identified by their host, since the path of a URL
+ * may hold a key.
+ */
 export interface NodeNumbers {
   host: string
   requests: number
@@ -13,10 +16,10 @@ export interface NodeNumbers {
 }
 type ReadNumbers = () => readonly { use: string; nodes: readonly NodeNumbers[] }[]
 
-/** @returns what adds a chain to them */
+/** @returns a function that adds a chain */
 export function createRpcMetrics(registry: Registry) {
   const chains = new Map<string, ReadNumbers>()
-  /** The nodes of every chain, by who asks them. */
+  /** The nodes of every chain, by consumer. */
   const nodes = () =>
     [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked })))
   const { gauge } = metricFactories(registry)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { StageClock } from './stages.js'
 
-/** A clock that a test sets. */
+/** A clock that the test sets. */
 function clockAt(startMs: number) {
   const time = { ms: startMs }
   const stages = new StageClock(() => time.ms)
@@ -13,7 +13,7 @@ function clockAt(startMs: number) {
 
 const NONE = { node: 0, decode: 0, fold: 0, database: 0, idle: 0 }
 
-it('divides the time among the stages, nested ones apart', async () => {
+it('divides the time among the stages, and counts nested ones separately', async () => {
   const { stages, pass } = clockAt(1_234)
   pass(100)
   await stages.during('node', async () => {
@@ -47,7 +47,7 @@ it('goes back to the stage around a part that fails', async () => {
   expect(stages.lastMinute()).toEqual({ ...NONE, node: 10, decode: 4, idle: 3 })
 })
 
-it('counts work of a read ahead while the loop waits for the database', async () => {
+it('counts the processing of prefetched ranges while the loop waits for the database', async () => {
   const { stages, pass } = clockAt(0)
   let committed = () => {}
   const commit = stages.during(

@@ -1,13 +1,13 @@
 import { LastMinute } from './lastMinute.js'
 
 /**
- * What the loop of a chain's indexer does: waits for a node, decodes and hashes logs, folds entries, writes rows and
- * waits for the database, or pauses between two steps.
+ * Stages of a chain's indexing loop: it waits for a node, decodes and hashes logs, folds entries, writes rows and waits
+ * for the database, or pauses between two steps.
  */
 const STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
 export type Stage = (typeof STAGES)[number]
 
-/** Divides the time of one loop among its stages. The loop is in exactly one of them at any time. */
+/** Divides the time of one loop among its stages. The loop is in exactly one stage at any time. */
 export class StageClock {
   readonly #nowMs: () => number
   readonly #minute = new LastMinute<Stage>()
@@ -19,7 +19,7 @@ export class StageClock {
     this.#sinceMs = nowMs()
   }
 
-  /** Runs a part of the loop; the stage around it goes on afterwards. */
+  /** Runs a part of the loop. Afterwards the loop is in the previous stage again. */
   async during<T>(stage: Stage, part: () => Promise<T>): Promise<T> {
     const around = this.#enter(stage)
     try {
@@ -30,8 +30,9 @@ export class StageClock {
   }
 
   /**
-   * Runs work that occupies the processor. Work of reads ahead counts too: nothing else runs meanwhile, whatever the
-   * loop waits for. Of an asynchronous function the part up to its first wait is counted.
+   * Runs work that occupies the processor. Processing of prefetched ranges is counted too, since nothing else runs
+   * meanwhile, whatever the loop waits for. Of an asynchronous function only the part before its first await is
+   * counted.
    */
   work<T>(stage: Stage, work: () => T): T {
     const around = this.#enter(stage)
@@ -42,14 +43,14 @@ export class StageClock {
     }
   }
 
-  /** Time of the last minute by stage, ms. A part that has not ended counts up to now. */
+  /** Time of the last minute by stage, ms. A stage that has not ended counts up to now. */
   lastMinute(): Record<Stage, number> {
     this.#enter(this.#stage)
     const times = STAGES.map((stage) => [stage, this.#minute.sum(stage, this.#sinceMs)])
     return Object.fromEntries(times) as Record<Stage, number>
   }
 
-  /** @returns the stage that ends */
+  /** @returns the stage that ended */
   #enter(stage: Stage): Stage {
     const ended = this.#stage
     const nowMs = this.#nowMs()

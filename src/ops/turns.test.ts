@@ -3,7 +3,7 @@ import { mapInTurns, nextTurn } from './turns.js'
 
 const turn = () => nextTurn({ address: '192.0.2.1' })
 
-it('many elements are mapped in their order, and others have turns meanwhile', async () => {
+it('many elements are mapped in their order, and other work has turns meanwhile', async () => {
   let turns = 0
   let isDone = false
   const count = () => {

@@ -1,21 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Asker, FairQueue } from './fairQueue.js'
+import { FairQueue, type QueueClient } from './fairQueue.js'
 
-/** Waits for a turn of the event loop. @throws where nobody waits for the work any more */
+/** Waits for a turn of the event loop. @throws where nobody waits for the work any longer */
 export type Turn = () => Promise<void>
 
-/** Elements between which other requests get a turn: some ms of the dearest parsing. */
+/** Elements that are mapped between two turns of other requests: some ms of the slowest parsing. */
 const AT_ONCE = 100
 
 const parts = new FairQueue({ atOnce: 1 })
 
 /**
- * Waits until a part of long work may be done. However much long work there is in this process, a turn of the event loop
- * has one part of one piece of it.
+ * Waits until a part of long work may run. However much long work this process has, each turn of the event loop runs
+ * one part of one piece of it.
  */
-export const nextTurn = (asker: Asker): Promise<void> => parts.run(asker, () => setImmediate())
+export const nextTurn = (asker: QueueClient): Promise<void> =>
+  parts.run(asker, () => setImmediate())
 
-/** Maps many elements without holding the process for as long as all of them take. */
+/** Maps many elements without blocking the process for the time of all of them. */
 export async function mapInTurns<T, U>(
   turn: Turn,
   items: readonly T[],

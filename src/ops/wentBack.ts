@@ -2,8 +2,8 @@ import type { Network } from '../registry/primitives/network.js'
 import { alarmFields } from './alarms.js'
 import type { Context } from './context.js'
 
-/** Raises the alarm for a database that went back in time, until the process ends. */
-export function reportWentBack(
+/** Raises the alarm for a database that lost commits, until the process ends. */
+export function reportDatabaseWentBack(
   { metrics, loops, log }: Pick<Context, 'metrics' | 'loops' | 'log'>,
   network: Network,
 ): void {

@@ -12,7 +12,7 @@ import {
   type Worker,
 } from './worker.js'
 
-/** Time in which a frozen leader loses the lead: by then the others stand by. */
+/** Time after which a frozen leader loses the lead. By then the other processes wait for it. */
 const FROZEN_MS = 4_000
 
 interface Line {
@@ -31,7 +31,7 @@ function setup() {
   return { lines, stop, context: { log, signal: stop.signal, errorPausesMs: [0] } }
 }
 
-/** A worker whose pauses end by a notification alone. @param step gets the number of the step, from 1 */
+/** A worker whose pauses end only by a notification. @param step gets the number of the step, from 1 */
 function worker(step: (count: number) => StepResult, more: Partial<Worker> = {}): Worker {
   let count = 0
   return {
@@ -94,7 +94,7 @@ describe('workers', () => {
     expect(steps).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('wake for a block while they wait for one, and for news when they are idle', async () => {
+  it('wake for a block while they wait for one, and for a notification when they are idle', async () => {
     const { stop, context } = setup()
     const notify = createNotify()
     const steps: number[] = []
@@ -115,7 +115,7 @@ describe('workers', () => {
     expect(steps).toEqual([1, 2, 3])
   })
 
-  it('rest longer than a poll where they are idle', async () => {
+  it('pause longer than a poll where they are idle', async () => {
     const { stop, context } = setup()
     let steps = 0
     const count = (): StepResult => {
@@ -129,7 +129,7 @@ describe('workers', () => {
     expect(steps).toBe(1)
   })
 
-  it('pause after as many busy steps as they may do', async () => {
+  it('pause after their limit of busy steps', async () => {
     const { stop, context } = setup()
     const notify = createNotify()
     let steps = 0
@@ -176,7 +176,7 @@ describe('workers', () => {
     ])
   })
 
-  it('do not hold one another up', async () => {
+  it('do not delay one another', async () => {
     const { stop, context } = setup()
     const stuck = {
       step: (signal: AbortSignal) =>
@@ -211,7 +211,7 @@ describe('workers', () => {
     expect(lines).toEqual([])
   })
 
-  it('end when a step hangs, and leave it behind; a sign of life gives it its time again', async () => {
+  it('end when a step hangs, and abandon it; a sign of life restarts its timeout', async () => {
     const { context } = setup()
     const limits = { stepMs: 1_000, endMs: 2 ** 30, lostMs: 100 }
     let signs = 0
@@ -231,7 +231,7 @@ describe('workers', () => {
     )
     expect(signs).toBe(4)
     expect(performance.now() - startedMs).toBeGreaterThan(2 * limits.stepMs)
-    // what hangs does not keep a worker that is ended otherwise
+    // the hanging step does not delay the end of its worker by another reason
     const fatal = worker(() => {
       throw new FatalError('another leads')
     })
@@ -241,7 +241,7 @@ describe('workers', () => {
     )
   })
 
-  it('end soon after a lost lead, whatever a step waits for: another may need this process', async () => {
+  it('end soon after a lost lead, whatever a step waits for, since this process may have to lead again', async () => {
     const { context } = setup()
     const lost = new AbortController()
     const hangs = worker(() => 'idle', { step: () => new Promise(() => {}) })
@@ -252,7 +252,7 @@ describe('workers', () => {
     expect(performance.now() - startedMs).toBeLessThan(FROZEN_MS)
   })
 
-  it('do nothing once the signal has fired, and pass on what it cut short', async () => {
+  it('do nothing once the signal has fired, and pass on errors of interrupted steps', async () => {
     const { stop, context } = setup()
     const cut = worker(() => {
       stop.abort()
@@ -263,7 +263,7 @@ describe('workers', () => {
   })
 })
 
-it('many workers side by side are no leak that Node warns of', async () => {
+it('many workers at once cause no warning of a leak', async () => {
   const { stop, context } = setup()
   const warned = vi.fn()
   process.on('warning', warned)
@@ -279,7 +279,7 @@ it('many workers side by side are no leak that Node warns of', async () => {
 })
 
 describe('a notification', () => {
-  it('ends one wait: that of now, else the next', async () => {
+  it('ends one wait: the present one, or else the next', async () => {
     const { signal } = new AbortController()
     const notify = createNotify()
     const waiting = notify.wait(2 ** 30, signal)

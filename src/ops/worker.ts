@@ -5,81 +5,84 @@ import { type Loop, Loops } from './loops.js'
 import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
 import type { LoopName } from './ownErrors.js'
 
-/** No step may follow this error: it ends all workers that run together. */
+/** An error after which no step may follow. It ends all workers that run together. */
 export class FatalError extends Error {
   override name = 'FatalError'
 }
 
-/** Why a signal fired: another process may lead from now on, and what steps still write is refused. */
+/** Reason of a signal: another process may lead from now on, and writes of steps are refused. */
 export class LeadLostError extends FatalError {
   override name = 'LeadLostError'
 }
 
-/** A step took longer than it may: what it waits for has no end. A new lead's epoch keeps it from writing later. */
+/** A step exceeded its time limit. Its later writes fail because of the next lead's epoch. */
 export class StepTimeoutError extends FatalError {
   override name = 'StepTimeoutError'
 }
 
-/** Pause of a worker that has nothing under way and is told of what comes: the poll finds what got lost. */
+/** Pause of an idle worker that is notified of new work, ms. The poll finds work whose notification was lost. */
 export const IDLE_POLL_MS = 5_000
 
-/** Outcome of a step; `waiting`: for a chain, or for a time. */
+/** Outcome of a step. `waiting`: for a chain, or for a time. */
 export type StepResult = 'progressed' | 'waiting' | 'idle'
 
-/** A loop of steps, one of several that run together. */
+/** A loop of steps. Several workers run together. */
 export interface Worker {
-  /** Names the worker in log messages, after "a step of". */
+  /** Name in log messages, after "a step of". */
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<LoopName, 'name'>
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
-  /** Least pause after an `idle` step, ms; default: `pollMs`. */
+  /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number
   /** Ends a pause early. */
   notify?: Notify
-  /** For the time that the worker runs. @returns what closes it */
+  /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
-  /** Most consecutive steps without a pause; none where it is left out. */
+  /** Most consecutive steps without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
-   * Does what there is to do now, without timers.
-   * @param alive to be called now and then by a step that takes long (a catch-up): the time limit begins anew
+   * Does the next piece of work, without timers.
+   * @param alive called now and then by a long step (a catch-up), which restarts the time limit
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
-  /** Runs after each step that succeeded, to raise alarms. */
+  /** Runs after each successful step, to raise alarms. */
   check?(): void
-  /** Runs after each step that failed. */
+  /** Runs after each failed step. */
   onFailure?(error: Error): void
 }
 
 export interface WorkerContext {
   log: Logger
   signal: AbortSignal
-  /** Shows that the workers turn. */
+  /** Health of the workers' loops. */
   loops?: Loops
-  /** Pauses after a failed step, ms, by the number of failures in a row before it; the last one stays. */
+  /** Pauses after a failed step, ms, by the number of failures in a row before it. The last one is repeated. */
   errorPausesMs?: readonly number[]
   limits?: Limits
 }
 
 /** Time limits of a step, ms. */
 interface Limits {
-  /** From its start or its last sign of life. */
+  /** From the step's start or its last sign of life. */
   stepMs: number
-  /** Of its end once the signal has fired. */
+  /** For the end of a step after the signal has fired. */
   endMs: number
-  /** The same after a FatalError: who lost the lead is to stand by again before the next leader can be missed. */
+  /**
+   * For the end of a step after a FatalError: a process that lost the lead has to be ready again before the next leader
+   * may fail.
+   */
   lostMs: number
 }
 
-/** Everything that a step waits for has a shorter limit of its own. */
+/** Each single wait in a step has a shorter timeout. */
 const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
 
 /**
- * Runs workers side by side until the signal or the first fatal error, which ends the others too.
- * @throws the first fatal error, or the error of a step that the signal cut short, once all workers have ended
+ * Runs workers together until the signal or the first fatal error, which also ends the others.
+ * @throws the first fatal error, or the error of a step that the signal interrupted, once all workers have ended
  */
 export async function runWorkers(
   workers: readonly Worker[],
@@ -87,7 +90,7 @@ export async function runWorkers(
 ): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
-  // each of them listens while it waits: many chains are no leak
+  // each worker listens while it waits, so many listeners are not a leak
   setMaxListeners(0, either)
   const errors: unknown[] = []
   await Promise.all(

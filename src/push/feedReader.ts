@@ -1,4 +1,4 @@
-import { readClusterIds, readStretch } from '../db/journal/feed.js'
+import { readClusterIds, readJournalRange } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { clustersOf } from '../registry/journal/eventForms.js'
 import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
@@ -42,7 +42,10 @@ export async function readFeedItems(
   }: { first: number; limit: number; events?: number },
 ): Promise<Items | null> {
   const range = { first, limit, floor: 1, events, from: null }
-  const { generation, newest, rows } = await readStretch(db, network, { order: 'oldest', ...range })
+  const { generation, newest, rows } = await readJournalRange(db, network, {
+    order: 'oldest',
+    ...range,
+  })
   const items = rows.flatMap(feedItemsOf)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await readClusterIds(db, network, serials, generation)
@@ -77,7 +80,7 @@ export async function readEventRange(
     events: from,
     from: null,
   } as const
-  const { rows } = await readStretch(db, network, before)
+  const { rows } = await readJournalRange(db, network, before)
   const first = rows[0]?.publicFirst ?? from
   const found = await readFeedItems(db, network, {
     first,

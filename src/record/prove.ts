@@ -7,15 +7,15 @@ import { getHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
   foldRecord,
-  keepersOf,
   type RecordBlock,
   readRecord,
-  storedRecord,
+  recordKeepers,
+  unpackRecord,
 } from '../chains/evm/record.js'
-import { ContradictingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
-import { type Agreed, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
+import { ContradictingError, RefutedError, RpcError, transientError } from '../chains/rpc/errors.js'
+import { type Agreement, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { Ground } from '../ops/chainState.js'
+import type { TrustGround } from '../ops/chainState.js'
 import { orIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
@@ -37,12 +37,12 @@ export interface AttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: Ground }
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: TrustGround }
 
-export const keepsRecord = ({ config }: EvmChain): boolean => keepersOf(config).length > 0
+export const keepsRecord = ({ config }: EvmChain): boolean => recordKeepers(config).length > 0
 
 /** What proves a range of logs. If two nodes are configured, the answer of one node proves nothing. */
-export function groundOf(chain: EvmChain, nodes: number): Ground {
+export function groundOf(chain: EvmChain, nodes: number): TrustGround {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isProvable(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -61,7 +61,7 @@ export async function recordAt(
   { rpc, config }: EvmChain,
   { hash, number }: RecordBlock,
   least = 2,
-): Promise<Agreed<ChainRecord>> {
+): Promise<Agreement<ChainRecord>> {
   try {
     return await rpc.agreed((call) => readRecord(call, config, fromHex(hash), number), { least })
   } catch (error) {
@@ -81,7 +81,7 @@ export const recordAtOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
-): Promise<Agreed<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
+): Promise<Agreement<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
@@ -95,16 +95,16 @@ const isUnknown = (error: unknown): boolean =>
 export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: AttachPoint; ground: Ground | null }> {
+): Promise<{ place: AttachPoint; ground: TrustGround | null }> {
   const { config, rpc } = chain
-  const keepers = keepersOf(config)
+  const keepers = recordKeepers(config)
   const number = nextBlock - 1
   const isAsked = keepers.length > 0 && number >= 0
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
   const own = isAsked && hash ? await recordAtOrNull(chain, { number, hash }) : null
-  const stored = parentHash ? storedRecord(config, parentHash, record) : []
+  const stored = parentHash ? unpackRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = keepers.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
@@ -113,7 +113,8 @@ export async function attachPointOf(
     return known ?? own?.answer[i] ?? null
   })
   const unknown = keepers[hashes.indexOf(null)]
-  if (unknown?.kind === 'hub') throw transient(`the hub's record can't be read at block ${number}`)
+  if (unknown?.kind === 'hub')
+    throw transientError(`the hub's record can't be read at block ${number}`)
   return {
     // no node knows this payments contract's record: it was deployed later, or its next record will differ
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
@@ -147,20 +148,20 @@ function assertMakes(
  * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
  * has none.
  */
-export type CheckedRange = ConfirmedRange & { record: Agreed<ChainRecord> | null }
+export type CheckedRange = ConfirmedRange & { record: Agreement<ChainRecord> | null }
 
 /** @throws RpcError where the chain keeps a record and the record is not known */
 export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
   const { from, to, record } = range
   if (!record && keepsRecord(chain))
-    throw transient(`the record of blocks ${from}-${to} is not known`)
+    throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
   const nodes = isProvable(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
   return { ...range, record: record?.answer ?? [], ground: groundOf(chain, nodes) }
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */
-export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreed<ChainRecord> }>
+export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreement<ChainRecord> }>
 
 /** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
 const RECORDS_KEPT = 64
@@ -237,16 +238,16 @@ export async function proveUpTo(
   chain: EvmChain,
   before: AttachPoint,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
-  top: RecordBlock & { record: Agreed<ChainRecord> },
+  top: RecordBlock & { record: Agreement<ChainRecord> },
   least: number,
   onRange: () => void,
 ): Promise<KnownRecords> {
-  const known = new Map<number, { hash: Buffer; record: Agreed<ChainRecord> }>()
+  const known = new Map<number, { hash: Buffer; record: Agreement<ChainRecord> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
   const { answer: agreed, nodes } = top.record
   let { lastHash } = before
-  let running: Agreed<ChainRecord> = { answer: before.record, nodes }
+  let running: Agreement<ChainRecord> = { answer: before.record, nodes }
 
   const source = rangesOf(chain, width, { nodes: least, isHinted })
   const noted: typeof source = {
@@ -262,7 +263,7 @@ export async function proveUpTo(
   for await (const range of ahead) {
     onRange()
     if (lastHash && !range.parentHash.equals(lastHash))
-      throw transient(
+      throw transientError(
         `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
       )
     // ranges without logs, up to some 100,000 of them, share one record
@@ -272,7 +273,7 @@ export async function proveUpTo(
     known.set(range.to, { hash: lastHash, record: running })
   }
   if (!lastHash?.equals(fromHex(top.hash)))
-    throw transient(`block ${top.number} has been replaced since its record was read`)
+    throw transientError(`block ${top.number} has been replaced since its record was read`)
   if (isDeepStrictEqual(running.answer, agreed)) return known
   const error = new RefutedError(recordMismatchText(chain, top.number))
   chain.rpc.refute(hosts, error)

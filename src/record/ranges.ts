@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../chains/evm/chain.js'
 import {
   type DecodedLogs,
+  decodedLogCount,
   decodeLogs,
-  filterOf,
   logBlocksOf,
-  sizeOf,
+  logFilterOf,
 } from '../chains/evm/decodeLogs.js'
 import {
   assertLinked,
@@ -16,8 +16,8 @@ import {
   type RawLog,
   readLogs,
 } from '../chains/evm/logs.js'
-import { keepersOf } from '../chains/evm/record.js'
-import { causesOf, LackingError, RpcError, transient } from '../chains/rpc/errors.js'
+import { recordKeepers } from '../chains/evm/record.js'
+import { causesOf, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
 import { numberOf, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
 import { orIf, sentenceOf } from '../ops/log/errors.js'
@@ -138,7 +138,7 @@ export interface BlockRange {
 
 /** True if the record covers all logs of a chain. The messages of a spoke are in no record. */
 export const isProvable = ({ config }: EvmChain): boolean =>
-  config.role === 'hub' && keepersOf(config).length > 0
+  config.role === 'hub' && recordKeepers(config).length > 0
 
 /**
  * Source of a chain's confirmed logs. Where a record proves that no other block has logs, the second node is asked
@@ -164,7 +164,7 @@ export const rangesOf = (
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
-  sizeOf: ({ decoded }) => sizeOf(decoded),
+  sizeOf: ({ decoded }) => decodedLogCount(decoded),
 })
 
 /** Decodes a chain's logs. Its time counts as work of the chain's loop. @throws RpcError */
@@ -216,7 +216,7 @@ async function readByNumber(
   { config }: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<TimedLogs> {
-  const read = await readLogs(call, filterOf(config), from, to)
+  const read = await readLogs(call, logFilterOf(config), from, to)
   return { ...read, timeOf: await timesOf(call, read, isHinted) }
 }
 
@@ -243,10 +243,10 @@ async function readBlocks(
   { config }: EvmChain,
   blocks: readonly number[],
 ): Promise<TimedLogs> {
-  const filter = filterOf(config)
+  const filter = logFilterOf(config)
   const read = await inBatches(blocks, BY_HASH_BLOCKS, async (block) => {
     const header = await getHeader(call, block)
-    if (!header) throw new LackingError(`eth_getBlockByNumber: the node lacks block ${block}`)
+    if (!header) throw new MissingDataError(`eth_getBlockByNumber: the node lacks block ${block}`)
     return { header, logs: await getBlockLogs(call, filter, header) }
   })
   const headers = read.map(({ header }) => header)
@@ -272,7 +272,7 @@ async function minimumHeaders(
   )
   const headers = await Promise.all(blocks.map((block) => getHeader(call, block)))
   if (headers.includes(null))
-    throw transient(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
+    throw transientError(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
   return headers.filter((header) => header !== null)
 }
 
@@ -294,9 +294,10 @@ async function timesOf(
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))
   for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {
-    if (!header) throw transient('eth_getBlockByNumber: a block whose logs were given is missing')
+    if (!header)
+      throw transientError('eth_getBlockByNumber: a block whose logs were given is missing')
     if (header.hash !== hashOf.get(header.number))
-      throw transient(`eth_getLogs: logs of block ${header.number} are of another fork`)
+      throw transientError(`eth_getLogs: logs of block ${header.number} are of another fork`)
     times.set(header.number, header.timestampMs)
   }
   return (log) => times.get(Number(log.blockNumber))!

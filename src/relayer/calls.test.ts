@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
-import { askedWei } from '../chains/evm/bridge/calls.js'
+import { requiredValueWei } from '../chains/evm/bridge/calls.js'
 import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
 import {
   decodePacket,
@@ -16,7 +16,7 @@ import type { JobKind } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isVoid } from './calls.js'
+import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
 import type { DeliveryPath } from './targets.js'
 
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -107,7 +107,7 @@ const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 describe('the call of a message’s job', () => {
   it('hands its packet to the endpoint, with the gas and value of its options', () => {
     const decoded = decodePacket(packet)!
-    expect(askedWei(decoded)).toBeNull()
+    expect(requiredValueWei(decoded)).toBeNull()
     const option = { gas: 200_000n, value: 5n }
     expect(callOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
       kind: 'execute',
@@ -126,9 +126,9 @@ describe('the call of a message’s job', () => {
   it.each<[string, Partial<JobRow>, DeliveryPath | null]>([
     ['message is unknown', {}, path],
     ['packet is of another chain', { message: message('0x', 3) }, path],
-    ['chain is none to which messages are carried', { message: paid }, null],
+    ['chain gets no messages', { message: paid }, null],
     ['hub has no endpoint', { message: paid }, { ...path, endpoint: null }],
-  ])('is none where its %s', (_, change, way) => {
+  ])('is refused where its %s', (_, change, way) => {
     for (const kind of ['verify', 'execute'] as const)
       expect(callOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
   })
@@ -138,7 +138,7 @@ describe('the call of a payment’s delivery', () => {
   const callFor = (payment: JobRow['payment']) =>
     callOf(jobOf('deliver', { payment }), path, undefined, 900)
 
-  it('bids on the hub for the payer, under the payment’s id', () => {
+  it('bids on the hub for the payer, with the payment’s id', () => {
     const bid = {
       source: SOURCE,
       sequence: 1n,
@@ -156,7 +156,7 @@ describe('the call of a payment’s delivery', () => {
     expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
   })
 
-  it('bids for all jobs of its transaction, or for none; what is signed keeps to what is left', () => {
+  it('bids for all jobs of its transaction, or for none; once signed it bids for those that remain', () => {
     const signed = { nonce: 4, state: 'signed' } as const
     const second = { ...forName, sequence: 2 }
     const others = [second, forCommunity].map((payment) => jobOf('deliver', { payment }))
@@ -180,11 +180,11 @@ describe('the call of a payment’s delivery', () => {
       { ...forName, target: { ...forName.target, verdict: 'foreign' } },
     ],
     ['one for a community name', forCommunity],
-  ])('is none for %s', (_, payment) => {
+  ])('is refused for %s', (_, payment) => {
     expect(callFor(payment)).toBe('foreign_payment')
   })
 
-  it('bids for nobody who has back what was paid, or soon may take it; what is under way goes on', () => {
+  it('does not bid for payers who were refunded or soon may reclaim; a sent delivery continues', () => {
     const call = (
       nowMs: number,
       change: Partial<JobRow> = {},
@@ -205,21 +205,23 @@ describe('the call of a payment’s delivery', () => {
     expect(call(0, {}, 'released')).toMatchObject({ kind: 'deliver' })
   })
 
-  it('is wanted no more once all that is signed and unmined is taken back, or soon may be', () => {
+  it('is no longer wanted once all of its unmined payments are reclaimed, or soon may be', () => {
     const back = { ...forName, outcome: 'reclaimed' } as const
     const refused = { ...forName, outcome: 'refused' } as const
     const second = { ...forName, sequence: 2 }
     const with2 = (payment: JobRow['payment']) => [jobOf('deliver', { payment })]
     const signed = { state: 'signed', nonce: 4, payment: back } as const
-    expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, payment: refused }), 0)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, others: with2(back) }), 0)).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', signed), 0)).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, payment: refused }), 0)).toBe(true)
+    expect(
+      isDeliveryVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901),
+    ).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, others: with2(back) }), 0)).toBe(true)
     for (const state of ['queued', 'included'] as const)
-      expect(isVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
-    expect(isVoid(jobOf('refuse', signed), 0)).toBe(false)
+      expect(isDeliveryVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
+    expect(isDeliveryVoid(jobOf('refuse', signed), 0)).toBe(false)
   })
 })
 
@@ -235,7 +237,7 @@ describe('the call of a refusal', () => {
       })
   })
 
-  it('goes by the id alone where a rewind has taken the payment back', () => {
+  it('uses only the id where a rewind has removed the payment', () => {
     for (const payment of [null, forName])
       expect(callOf(job({ payment }), path, PAYMENTS)).toEqual({
         kind: 'refuse',
@@ -244,7 +246,7 @@ describe('the call of a refusal', () => {
       })
   })
 
-  it('is none without a contract', () => {
+  it('has no call without a contract', () => {
     expect(callOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
   })
 })
@@ -295,21 +297,21 @@ const decisionOf = (
 }
 
 describe('the decision about a message', () => {
-  it('is delivered with the value and gas of its options where it asks for that value', () => {
+  it('is to deliver it with the value and gas of its options where it asks for that value', () => {
     expect(decisionOf()).toEqual({ gas: 200_000n, value: 7n })
     expect(decisionOf({ calldata: withdrawal, value: 0n })).toEqual({ gas: 200_000n, value: 0n })
   })
 
-  it.each([6n, 8n, 0n])('with bids of 7 wei is not delivered with %s', (value) => {
+  it.each([6n, 8n, 0n])('with bids of 7 wei is not to deliver it with %s', (value) => {
     expect(decisionOf({ value })).toBe('value_mismatch')
     expect(decisionOf({ value }, false)).toBe('value_mismatch')
   })
 
-  it('that withdraws is delivered with nothing', () => {
+  it('about a withdrawal is to deliver it with value 0', () => {
     expect(decisionOf({ calldata: withdrawal, value: 1n })).toBe('value_mismatch')
   })
 
-  it('that the hub will refuse is delivered with its value on a local network alone', () => {
+  it('about a message that the hub will refuse is to deliver it with its value, only on a local network', () => {
     expect(decisionOf({ calldata: '0x12345678', value: 5n })).toEqual({ gas: 200_000n, value: 5n })
     expect(decisionOf({ calldata: '0x12345678', value: 5n }, false)).toBe('value_mismatch')
     expect(decisionOf({ calldata: '0x12345678', value: 0n }, false)).toEqual({

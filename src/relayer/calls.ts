@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { askedWei, type PaidBid } from '../chains/evm/bridge/calls.js'
+import { type PaidBid, requiredValueWei } from '../chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import type { JobCall } from '../chains/evm/jobView.js'
@@ -11,8 +11,8 @@ import { toHex } from '../registry/primitives/bytes.js'
 import type { DeliveryPath, Lane } from './targets.js'
 
 /**
- * Call of a job, or the reason to park it; checked at every step, whatever the operator resumed.
- * @param path contracts of the chain to which messages and payments are carried, null on any other
+ * Call of a job, or the reason to park it. Checked at every step, even if the operator resumed the job.
+ * @param path contracts of the chain to which messages and payments are delivered; null on other chains
  * @param nowMs time of the step
  * @param payments contract of the chain that takes payments for community names, if any
  */
@@ -37,16 +37,16 @@ export function callOf(
     : { kind: 'execute', endpoint, packet, option: decision.option }
 }
 
-/** All jobs that a job's transaction does. */
+/** All jobs that share a job's transaction. */
 const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 
 const NOBODY = Buffer.alloc(32)
 
-/** Share of the time until its payer may take back that a payment has been held. */
+/** Share of its holding time that a payment has been held. From 1 on its payer can reclaim. */
 const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
   (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
-/** Share of that time in which a payment is delivered: none is delivered that goes back. */
+/** Largest such share at which a payment is still delivered, so that none is delivered and then reclaimed. */
 const DELIVERED_BY = 0.9
 
 function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
@@ -54,11 +54,11 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
   const all = membersOf(row).map((member) => bidOf(member, isQueued ? nowMs : null))
   const bids = all.filter((bid) => typeof bid === 'object')
   const refusal = all.find((bid) => typeof bid === 'string')
-  // a payment that a rewind takes back from a transaction under way comes again by itself
+  // a payment that a rewind removes from a sent transaction is delivered again automatically
   return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
 }
 
-/** @param nowMs null once the bid is signed: it is out with others, whatever the time */
+/** @param nowMs null for a signed bid: others of its transaction are sent too, whatever the time */
 function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
   if (
     payment?.target.kind !== 'name' ||
@@ -75,8 +75,8 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
-/** The payers have taken back all that the delivery has signed, or soon may. */
-export function isVoid(row: JobRow, nowMs: number): boolean {
+/** True if the payers have reclaimed all payments of a signed delivery, or soon may. */
+export function isDeliveryVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
   return (
     row.kind === 'deliver' &&
@@ -100,14 +100,14 @@ function endingOf(
 
 export type MessageDecision =
   | { packet: Packet; option: LzReceiveOption }
-  /** Verified only, which moves no money but unblocks later packets. */
+  /** The message is only verified, which moves no money but unblocks later packets. */
   | { packet: Packet; refusal: 'bad_options' | 'value_mismatch' }
   | { packet: null; refusal: 'foreign_packet' }
 
 /**
- * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only as the
- * message itself asks for, and never for a packet that is not from our spoke to our hub. Local networks, which have no
- * other executor, also execute messages that the hub refuses and credits.
+ * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only if the
+ * message itself asks for it, and never for a packet that is not from our spoke to our hub. On local networks nobody
+ * else executes messages, so messages that the hub refuses and credits are executed too.
  */
 export function decideMessage(
   message: { chain: number; packet: Buffer; options: Buffer },
@@ -119,7 +119,7 @@ export function decideMessage(
     return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
   if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
-  const asked = askedWei(packet)
+  const asked = requiredValueWei(packet)
   const isPaid = asked === null ? option.value === 0n || lane.hub.isLocal : option.value === asked
   return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }

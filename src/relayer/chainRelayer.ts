@@ -10,23 +10,23 @@ import type { RelayerState } from './relayerKind.js'
 import type { Clock, Outcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
-/** Strangers may cause many refusals, among which the query looks for ours. */
+/** Interval of the query for refused names. It is slow, since strangers may cause many refusals. */
 const REFUSED_NAMES_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: Clock | undefined
-  /** Gets each change of each job, with what is stored after it. */
+  /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: Outcome) => void) | undefined
-  /** Gets why the chain could not be asked about a job. */
+  /** Called with the error if the chain could not be reached for a job. */
   onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
   /**
-   * Gets errors of our own code, with what was being worked on. Without it the step throws the first, after all else
-   * was done.
+   * Called with errors of our own code, and what was being worked on. Without it, the step throws the first error after
+   * its other work.
    */
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
-/** A job in the report of an error. */
+/** Log fields of a job. */
 export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
   job: id,
   kind,
@@ -34,14 +34,14 @@ export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonc
 })
 
 /**
- * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
- * is signed, sent and followed, and how it expires: by its nonce or its blockhash.
+ * Runs the jobs of one chain in the network's leading process. Subclasses for each chain family define what is due, how
+ * a transaction is signed, sent and followed, and how it expires: by its nonce or by its blockhash.
  */
 export abstract class ChainRelayer<State extends RelayerState> {
   abstract readonly state: State
   /** The chain whose jobs are followed. */
   protected abstract readonly place: ChainKey
-  /** The chain whose jobs are done, null where there is no key: nothing is signed. */
+  /** The chain whose jobs are executed. Null without a key: nothing is signed. */
   protected abstract readonly key: ChainKey | null
   protected readonly clock: Clock
   readonly #pool: pg.Pool
@@ -57,10 +57,10 @@ export abstract class ChainRelayer<State extends RelayerState> {
   }
 
   /**
-   * Does the work of one job, so that its error costs the other jobs nothing. An error of our own code is reported;
-   * the step throws any other at its end.
+   * Does the work of one job, so that its error does not affect other jobs. Reports an error of our own code. The step
+   * throws any other error at its end.
    * @param about what is worked on, for the report
-   * @returns null where it failed
+   * @returns null where the work failed
    */
   protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {
     try {
@@ -72,40 +72,40 @@ export abstract class ChainRelayer<State extends RelayerState> {
     }
   }
 
-  /** Sets a job aside whose row can not be read: the others go on. */
+  /** Leaves out a job whose row can't be read, so that the others continue. */
   protected readonly setAside = (error: unknown, about: object): void =>
     void this.guard(about, () => {
       throw error
     })
 
-  /** Queues what is due, each job once. @returns how many jobs it changed */
+  /** Queues due jobs, each only once. @returns how many jobs it changed */
   protected abstract queue(): Promise<number>
   /**
-   * Follows what is sent, signs and sends.
+   * Follows sent transactions, signs and sends.
    * @param isBusy whether there is a job
    * @returns whether something was stored
    */
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
-  /** Reads what the database tells of the jobs into the state. */
+  /** Reads statistics of the jobs from the database into the state. */
   protected abstract takeStats(): Promise<void>
-  /** Balance of the account that pays. */
+  /** Balance of the paying account. */
   protected abstract readBalance(): Promise<bigint>
-  /** True if something is waited for, though no job is under way. */
+  /** True if the chain has to be polled although there is no unfinished job. */
   protected isWaiting(): boolean {
     return false
   }
 
   /**
    * Runs one step, without timers.
-   * @param alive called after each transaction: a chain that hangs may take the time limit of a step for a few
+   * @param alive called after each transaction: with a hanging chain, a few transactions may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
-   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
   async step(alive: () => void = () => {}): Promise<StepResult> {
     let hasStored = false
     let isBusy = false
     this.#errors = []
-    // stock is taken where the chain is away, too: its jobs wait
+    // statistics are read even while the chain is unavailable, since its jobs wait
     try {
       hasStored = (await this.queue()) > 0
       isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
@@ -119,10 +119,10 @@ export abstract class ChainRelayer<State extends RelayerState> {
     return isBusy || this.isWaiting() ? 'waiting' : 'idle'
   }
 
-  /** Takes stock. The first balance, and a higher one, lets go on what waits for funds. */
+  /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */
   async #takeStats(): Promise<void> {
     const nowMs = this.clock.nowMs()
-    // the clock was set back: what it put off goes on with the next balance
+    // after the clock was set back, this makes the next balance wake all backed-off jobs
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
     await this.takeStats()

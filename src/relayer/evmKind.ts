@@ -4,21 +4,25 @@ import { DAY_MS, LOW_RUNWAY_MS, type Problem } from '../ops/alarms.js'
 import type { RelayerKind, RelayerState } from './relayerKind.js'
 
 export interface EvmRelayerState extends RelayerState {
-  /** Signer; null without a key. */
+  /** Signer. Null without a key. */
   signer: Hex | null
   stats: (SignerStats & { open: readonly OpenJobs[] }) | null
-  /** Guids of messages that the hub has not received in time, oldest first, bounded; null where none are carried. */
+  /**
+   * Guids of messages that the hub has not received in time, oldest first, limited in number. Null where no messages
+   * are delivered.
+   */
   stuck: readonly Hex[] | null
   nonceGaps: number
-  /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
-  nonceClaimed: number | null
   /**
-   * Time for which the balance lasts at a day's spending; null: none, 0: a job waits for funds.
+   * The signer's transaction count on the chain, where it is so far above the stored one that an operator has to
+   * confirm it.
    */
+  nonceClaimed: number | null
+  /** How long the balance lasts at a day's spending, ms. Null: no spending. 0: a job waits for funds. */
   runwayMs: number | null
 }
 
-/** Relayers whose transactions are valid until their nonce is used. */
+/** Facts of relayers on EVM chains, whose transactions are valid until their nonce is used. */
 export const EVM_RELAYERS: RelayerKind<EvmRelayerState> = {
   gauges: [
     {
@@ -94,5 +98,5 @@ export const EVM_RELAYERS: RelayerKind<EvmRelayerState> = {
 
 const isLow = (runwayMs: number | null): boolean => runwayMs !== null && runwayMs < LOW_RUNWAY_MS
 
-/** Coins to six digits. */
+/** Formats wei as coins with six significant digits. */
 const shortEther = (wei: bigint): string => String(Number(Number(formatEther(wei)).toPrecision(6)))

@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { createGasPriceCap, createTipDemand, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
-import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
+import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   messagesToQueue,
@@ -31,28 +31,30 @@ import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isVoid } from './calls.js'
+import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
 import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { EVM_RELAYERS, type EvmRelayerState } from './evmKind.js'
 import { groupsOf } from './groups.js'
 import type { Policy } from './machine/index.js'
-import { hasEnded, parked } from './machine/job.js'
+import { hasEnded, parkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decide, isProgress, type JobStore, type Outcome } from './step.js'
+import { decideStep, isProgress, type JobStore, type Outcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
 const RELEASES_EVERY_MS = 60_000
-/** Upper bound on transactions of a step. */
+/** Most transactions in one step. */
 const TRANSACTIONS_AT_ONCE = 200
-/** Transactions that are looked at together: few enough that what was seen is still fresh when the last one is sent. */
-const LOOKED_AT_TOGETHER = 64
-const LOOKS_AT_ONCE = 16
-/** Upper bound on what is done of a job in a step; queued to sent takes two. */
-const MAX_DEEDS = 6
+/**
+ * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
+ */
+const OBSERVED_TOGETHER = 64
+const OBSERVATIONS_AT_ONCE = 16
+/** Most actions on one job in a step. From queued to sent takes two. */
+const MAX_ACTIONS = 6
 
 export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
-  /** The account that pays; null: only watch. */
+  /** The paying account. Null: the relayer only watches. */
   account: LocalAccount | null
   settings: DeliverySettings
 }
@@ -60,7 +62,7 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
 type Row = JobRow<NonceTx>
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 
-/** Jobs of one signer: a transaction is valid until its nonce is used. */
+/** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
   protected readonly place: ChainKey
@@ -118,9 +120,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
   }
 
-  /** Mends nonces, and advances each job. */
+  /** Repairs nonces, and advances each job. */
   protected async advance(isBusy: boolean): Promise<boolean> {
-    // a chain to which nothing is carried is asked only where a job waits
+    // a chain without deliveries is called only if a job waits
     if (!this.#options.path && !isBusy) return false
     const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
     this.state.nonceGaps = gaps
@@ -130,7 +132,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
-    // jobs of a former key, which nothing may end, take no place of this one's
+    // jobs of a former key, which can't finish, must not take the places of this key's jobs
     const isOwn = ({ nonce, signer }: Row) =>
       nonce === null || signer?.equals(this.key!.signer) === true
     const first = [true, false].flatMap((own) =>
@@ -139,7 +141,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
 
-  /** Jobs that wait, by the transaction that is to do them. What can't go at all is parked. */
+  /** Groups waiting jobs by the transaction that will execute them. Parks jobs that can't be executed. */
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
     const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
@@ -149,7 +151,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     }))
   }
 
-  /** False also where our own code can't make the call: the job's own step says why. */
+  /** Whether a job has a call. False also where our own code fails to make it: the job's own step then reports why. */
   #hasCall(row: Row, nowMs: number): boolean {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'
@@ -165,8 +167,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /**
-   * Queues jobs, each once, for every confirmed message that the hub has not received (on public networks for stuck
-   * ones alone), and for every confirmed payment that keeps to a quote of ours, which nobody else carries.
+   * Queues delivery jobs, each only once: for every confirmed message that the hub has not received (on public networks
+   * only for stuck messages), and for every confirmed payment that matches a quote of ours, which only we deliver.
    */
   async #queueDeliveries(path: DeliveryPath): Promise<number> {
     const { pool, network, epoch, account, settings } = this.#options
@@ -194,8 +196,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /**
-   * Queues releases of payments for community names, leaves to their payers what is worth less than its refusal, while
-   * it is, and ends what is parked and not held any more.
+   * Queues releases of payments for community names. Parks refusals that cost more than the payment is worth, and ends
+   * parked jobs whose payment is no longer held.
    * @returns how many jobs it changed
    */
   async #queueEndings(): Promise<number> {
@@ -218,13 +220,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return changed
   }
 
-  /** Least worth of a payment for it to be refused, wei. */
+  /** Smallest payment that is worth its refusal, wei. */
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at
     const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>
       readFees(ask, this.#demand.wei),
     )
-    // half of the fee's limit is room for the base fee to rise
+    // maxFeePerGas is twice the expected base fee
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
@@ -236,7 +238,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   })
 
   /**
-   * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
+   * New jobs of a message. On local networks we are the only verifier. A refused execution is queued too, so that it is
+   * shown as parked.
    */
   #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.chain, subject: message.guid }
@@ -247,17 +250,14 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return isVerifiedHere ? [{ ...job, kind: 'verify' }, execute] : [execute]
   }
 
-  /**
-   * Advances every transaction as far as it goes now, in the given order.
-   * @returns whether something was stored
-   */
+  /** Advances every transaction as far as possible now, in the given order. @returns whether something was stored */
   async #advanceAll(rows: readonly Row[], nowMs: number): Promise<boolean> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
     let hasStored = false
-    for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
-      let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
-      for (let deeds = 0; deeds < MAX_DEEDS && going.length > 0; deeds++) {
+    for (let i = 0; i < rows.length; i += OBSERVED_TOGETHER) {
+      let going: readonly Row[] = rows.slice(i, i + OBSERVED_TOGETHER)
+      for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
         going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
@@ -267,15 +267,15 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /**
-   * Acts once on each transaction: all are looked at together, then they are signed and sent one after the other, so
-   * that nonces and transactions keep the order.
-   * @returns the outcomes, with the jobs that have changed as they stand then
+   * Takes one action on each transaction. All are observed together. Then they are signed and sent one after the other,
+   * so that nonces and transactions keep the order.
+   * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly Row[], pass: Pass) {
-    const memo = createMemo()
-    const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
+    const memo = createCallCache()
+    const looks = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await looks.addAll(
-      rows.map((row) => () => this.guard(aboutJob(row), () => this.#look(row, memo, pass))),
+      rows.map((row) => () => this.guard(aboutJob(row), () => this.#observe(row, memo, pass))),
     )
     const done: { row: Row; outcome: Outcome }[] = []
     for (const [i, act] of acts.entries()) {
@@ -296,23 +296,23 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     })
   }
 
-  /** @returns what is done about the transaction */
-  async #look(
+  /** @returns the action to take on the transaction */
+  async #observe(
     row: Row,
-    memo: Memo,
+    memo: CallCache,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<Outcome>> {
     const { at, account, settings, onUnreachable } = this.#options
-    // a nonce stays with the key that it was given of, through a rotation too
+    // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : absentAccount(toHex(row.signer!))
     const store = this.#storeOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
-    const voided = isVoid(row, nowMs) ? 'reclaimed' : null
+    const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(parked(row, reason))) ? 'parked' : 'stale')
-    // a signed transaction stays valid until a cancel has used its nonce up; then it is parked as one never signed
+      return async () => ((await store.save(parkedJob(row, reason))) ? 'parked' : 'stale')
+    // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
@@ -325,10 +325,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       clock: this.clock,
       onUnreachable: (error: Error) => onUnreachable?.(row, error),
     }
-    return decide(row, ports, { spendCapWei, gasPriceCapWei })
+    return decideStep(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
-  /** Only while the job's row is the one that was read and this process leads. */
+  /** Stores changes of a job, only if its row is unchanged and this process leads. */
   #storeOf(row: Row, signer: Buffer): JobStore {
     const { pool, epoch, settings } = this.#options
     const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
 import {
+  type CountReport,
   decideNonce,
   lostNonces,
   MAX_LOST,
   MAX_RAISE,
   missingSince,
   type NonceDecision,
-  type Report,
 } from './gaps.js'
 
 const holder = (nonce: number, state: JobState = 'sent') => ({ id: String(nonce), nonce, state })
@@ -17,7 +17,7 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): Report => ({ answer, head })
+const look = (answer: number, head = 10): CountReport => ({ answer, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
@@ -39,26 +39,26 @@ describe('the next nonce', () => {
     [[stored(7), [look(9, 11)], look(8)], 8],
     [[stored(7), [look(7 + MAX_RAISE), look(900)], null], 7 + MAX_RAISE],
     [[stored(null), [look(900), look(901)], null], 900],
-    // never below what either says, nor what is held
+    // never below either count, nor below a held nonce
     [[stored(60), [look(3), look(4)], null], 4],
     [[stored(60, 3), [look(4, 11)], look(3)], 4],
   ])('follows two looks that agree: %j to %s', (given, next) => {
     expect(decideNonce(...given)).toEqual({ is: 'moved', next })
   })
 
-  it('follows no number of lies while an honest node, or every other block, says otherwise', () => {
+  it('does not follow any number of wrong answers while an honest node, or every other block, contradicts them', () => {
     const count = fc.nat(2 ** 20)
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
         let next: number = truth
-        let before: Report | null = null
+        let before: CountReport | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]
           const decision = decideNonce(stored(next), looks, before)
           before = decision.is === 'doubt' ? decision.look : null
           if (decision.is === 'moved') next = decision.next
-          // at most what is true: a nonce above it would make a gap
+          // at most the true count: a higher nonce makes a gap
           expect(next).toBeLessThanOrEqual(truth)
         }
       }),
@@ -66,7 +66,7 @@ describe('the next nonce', () => {
     )
   })
 
-  it('is given only where it makes no gap, and comes back to the truth', () => {
+  it('is given out only where it makes no gap, and returns to the true count', () => {
     const nonce = fc.integer({ min: 0, max: 50 })
     fc.assert(
       fc.property(nonce, nonce, (truth, next) => {
@@ -80,21 +80,21 @@ describe('the next nonce', () => {
 })
 
 describe('lost nonces', () => {
-  it('lie from the chain’s count up to the next one, and nothing under way holds them', () => {
+  it('lie from the chain’s count up to the next one, and no unfinished job holds them', () => {
     expect(lostNonces(3, 8, [holder(4), holder(6, 'included')])).toEqual([3, 5, 7])
     expect(lostNonces(3, 3, [])).toEqual([])
     expect(lostNonces(5, 3, [])).toEqual([])
   })
 
-  it('are those of confirmed transactions too: the chain has lost them', () => {
+  it('include nonces of confirmed transactions that the chain has lost', () => {
     expect(lostNonces(3, 5, [holder(3, 'confirmed'), holder(4, 'parked')])).toEqual([3])
   })
 
-  it('are counted up to a bound, whatever is stored', () => {
+  it('are limited in number, whatever is stored', () => {
     expect(lostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST)
   })
 
-  it('and held ones are all there are', () => {
+  it('and held nonces are all nonces from the count to the next', () => {
     fc.assert(
       fc.property(fc.nat(20), fc.nat(20), fc.uniqueArray(fc.nat(40)), (used, more, held) => {
         const next = used + more

@@ -1,45 +1,51 @@
 import type { SignerNonces } from '../db/outbox/signers.js'
 
-/** Question to an operator: a key that was used so often elsewhere, or a node that is wrong again and again. */
+/**
+ * Largest rise of the next nonce without an operator's confirmation. A larger one means that the key was used
+ * elsewhere, or that a node is repeatedly wrong.
+ */
 export const MAX_RAISE = 64
-/** Bounds the work of one step, whatever a node says. */
+/** Most lost nonces handled in one step, whatever a node answers. */
 export const MAX_LOST = 64
 
-/** An answer about the chain's count, and the head of its node's chain when it was given. */
-export interface Report {
+/** A node's transaction count for the signer, with the node's head at that time. */
+export interface CountReport {
   answer: number
   head: number
 }
 
-/** The first lost nonce, and since when it is missing. */
-export interface Missing {
+/** The first lost nonce, and since when it has been missing. */
+export interface MissingNonce {
   first: number
   sinceMs: number
 }
 
-/** Meaning of the chain's count for the next nonce. */
+/** What the chain's transaction count means for the next nonce. */
 export type NonceDecision =
-  /** Every nonce below the next is used or held: one may be given. */
+  /** Every nonce below the next one is used or held, so the next one may be given out. */
   | { is: 'sound' }
-  /** No nonce is given: a second look is due, to be compared with this one, or lost nonces have to be mended. */
-  | { is: 'doubt'; look: Report }
-  /** The next nonce follows what two looks agree about. */
+  /**
+   * No nonce is given out: either a second observation is needed for comparison with this one, or lost nonces have to
+   * be repaired.
+   */
+  | { is: 'doubt'; look: CountReport }
+  /** Two observations agree on another next nonce. */
   | { is: 'moved'; next: number }
-  /** Two looks agree about a count that only an operator believes. */
-  | { is: 'too_far'; count: number; look: Report }
+  /** Two observations agree on a count that an operator has to confirm. */
+  | { is: 'too_far'; count: number; look: CountReport }
 
 /**
- * Decides about the next nonce. Two looks are those of two nodes, or of one at two heads: a mix-up of answers does not
- * last. A count above it is believed after two looks, the lower one, up to a bound; a stored
- * number above the count is taken back after two looks, to the higher one, while no job holds a nonce from there on.
- * One wrong answer thus makes no gap, which would cost a transaction for each of its nonces.
- * @param looks at the chain's count, of one step
- * @param before the look of an earlier step that was in doubt
+ * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
+ * a mix-up of answers does not repeat. The next nonce rises to the lower of two higher counts, up to a bound. It falls
+ * to the higher of two lower counts, if no job holds a nonce from there on. So a single wrong answer never makes a gap,
+ * which costs a transaction for each of its nonces.
+ * @param looks observations of the chain's count in this step
+ * @param before the undecided observation of an earlier step
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly Report[],
-  before: Report | null,
+  looks: readonly CountReport[],
+  before: CountReport | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const least = Math.min(...counts)
@@ -47,7 +53,7 @@ export function decideNonce(
   if (next !== null && least <= next && most >= next) return { is: 'sound' }
   const [first, second = before && first!.head > before.head ? before : undefined] = looks
   const pair = second && [first!.answer, second.answer]
-  // looks that contradict each other leave the newest, else a wrong one would stay
+  // contradicting observations keep only the newest, so that a wrong one does not stay
   const doubt = { is: 'doubt', look: pair || !before ? looks[0]! : before } as const
   if (next === null || least > next) {
     if (!pair) return doubt
@@ -67,7 +73,7 @@ export function decideNonce(
   return isUnheld ? { is: 'moved', next: agreed } : doubt
 }
 
-/** From the chain's count up to the next, without those that a job under way holds; `MAX_LOST` at most. */
+/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST`. */
 export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
   const live = new Set(
     holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce),
@@ -78,12 +84,12 @@ export function lostNonces(used: number, next: number, holders: SignerNonces['ho
   return lost
 }
 
-/** A gap counts anew when its first nonce changes, or the clock was set back. */
+/** Restarts the age of a gap when its first nonce changes, or the clock was set back. */
 export function missingSince(
-  before: Missing | null,
+  before: MissingNonce | null,
   lost: readonly number[],
   nowMs: number,
-): Missing | null {
+): MissingNonce | null {
   const [first] = lost
   if (first === undefined) return null
   return before?.first === first && before.sinceMs <= nowMs ? before : { first, sinceMs: nowMs }

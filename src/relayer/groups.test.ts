@@ -8,7 +8,7 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
 import { groupsOf } from './groups.js'
-import { ROOM } from './solanaRelayer.js'
+import { SOLANA_TX_CAPACITY } from './solanaRelayer.js'
 
 function jobOf(
   id: number,
@@ -32,7 +32,7 @@ function jobOf(
     others: [],
   }
 }
-const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupsOf(rows, ROOM)
+const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupsOf(rows, SOLANA_TX_CAPACITY)
 const idsOf = (groups: readonly (readonly JobRow[])[]) =>
   groups.map((group) => group.map(({ id }) => Number(id)))
 
@@ -51,7 +51,7 @@ describe('jobs to start', () => {
     .array(drawn, { maxLength: 60 })
     .map((list) => list.map(({ kind, failures, token }, i) => jobOf(i, kind, { failures, token })))
 
-  it('are in one transaction each, with others of their kind; what failed goes alone', () => {
+  it('share transactions with others of their kind; a failed job is sent alone', () => {
     fc.assert(
       fc.property(jobs, (rows) => {
         const batches = batchesOf(rows)

@@ -1,18 +1,18 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 
-/** Room of a family's transactions for jobs. */
-export interface Room<Row> {
-  /** Room of one transaction. */
+/** Capacity of a chain family's transactions for jobs. */
+export interface TxCapacity<Row> {
+  /** Capacity of one transaction. */
   of(kind: JobKind): number
-  /** Room that a job takes. */
+  /** Capacity that a job takes. */
   takenBy(row: Row): number
-  /** True if a job goes alone, so it holds up no other. */
+  /** True if a job is sent alone, so that it delays no other. */
   isAlone(row: Row): boolean
 }
 
-/** Jobs of a kind share a transaction as long as it has room, in their order. */
-export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: Room<Row>): Row[][] {
+/** Groups jobs of one kind, in their order, into transactions with enough capacity. */
+export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: TxCapacity<Row>): Row[][] {
   const groups: Row[][] = []
   const open = new Map<JobKind, { group: Row[]; left: number }>()
   for (const row of rows) {

@@ -13,10 +13,7 @@ const labelsOf = (
   per: 'network' | 'chain',
 ): Record<string, string> => (per === 'chain' ? { network, chain } : { network })
 
-/**
- * @param states the outboxes that this process may lead
- * @param kinds whose relayers may run
- */
+/** @param states outboxes that this process may lead @param kinds chain families whose relayers may run */
 export function createOutboxMetrics(
   registry: Registry,
   states: () => readonly OutboxState[],

@@ -1,52 +1,63 @@
 import type { Signer } from '../chains/evm/jobView.js'
 import { signNoop } from '../chains/evm/signer.js'
-import { transient } from '../chains/rpc/errors.js'
+import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
-import { asRelayer, insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
-import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
+import {
+  asRelayer,
+  insertNoop,
+  reserveSpending,
+  type SignerKey,
+  saveJobs,
+} from '../db/outbox/jobs.js'
+import {
+  moveNonce,
+  type SignerNonces,
+  signerNonces,
+  storeClaimedCount,
+} from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
+  type CountReport,
   decideNonce,
   lostNonces,
-  type Missing,
+  type MissingNonce,
   missingSince,
   type NonceDecision,
-  type Report,
 } from './gaps.js'
-import { apply } from './machine/index.js'
+import { applyEvent } from './machine/index.js'
 
-/** Age from which a gap is mended: a node that lags shows one too. */
+/** Age from which a gap is repaired, ms: a lagging node shows one too. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
-/** No account has sent more: what is above is no count. */
+/** No account has sent more transactions, so a larger answer is not a count. */
 const MAX_COUNT = 2 ** 32
 
 export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerKey
   signer: Signer
-  /** The most that a unit of gas may cost, wei. */
+  /** Highest price of a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
-  /** The most that the signer may sign for in a day, wei. */
+  /** Most wei that the signer may commit in a day. */
   dailyCapWei: bigint
   nowMs: () => number
-  /** Keeps an error of one nonce from the others. @returns null where the work failed */
+  /** Runs work on one nonce, so that its error does not affect others. @returns null where the work failed */
   guard<T>(about: object, work: () => Promise<T>): Promise<T | null>
 }
 
 /**
- * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap comes from outside: a
- * chain that lost confirmed blocks (a local chain that was killed), or another transaction with our key that a reorg
- * removed. Nothing behind a gap is ever mined, so that nothing is signed there either.
+ * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap has an external
+ * cause: a chain that lost confirmed blocks (a killed local chain), or another transaction with our key that a reorg
+ * removed. No transaction after a gap can be mined, so nothing is signed there.
  */
 export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
-  #missing: Missing | null = null
-  #doubt: Report | null = null
+  #missing: MissingNonce | null = null
+  #doubt: CountReport | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -55,15 +66,15 @@ export class NonceKeeper {
   }
 
   /**
-   * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
-   * sent again, and a nonce that nothing used is used up by a noop.
-   * @returns number of nonces that were mended, whether the next one may be given, the number of those that block
-   * others and that nothing under way holds, and the chain's count that only an operator's word makes believed, if any
+   * Compares the chain's transaction count with the stored nonces and repairs old gaps. A transaction that used a lost
+   * nonce is sent again. A nonce that no transaction used is used up by a noop.
+   * @returns the number of repaired nonces, whether the next nonce may be given out, the number of lost nonces that
+   * block others, and the chain's count that an operator has to confirm, if any
    * @throws ChainUnavailableError, LostLeadershipError
    */
   async step() {
     let { looks, stored, decision } = await this.#decide()
-    // a moved nonce is looked at once more before anything is signed
+    // after a move, the count is read once more before anything is signed
     if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
     const { next, holders } = stored
     const lost =
@@ -72,7 +83,11 @@ export class NonceKeeper {
     return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
-  async #decide(): Promise<{ looks: Report[]; stored: SignerNonces; decision: NonceDecision }> {
+  async #decide(): Promise<{
+    looks: CountReport[]
+    stored: SignerNonces
+    decision: NonceDecision
+  }> {
     const { looks, stored } = await this.#look()
     const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
     this.#doubt = 'look' in decision ? decision.look : null
@@ -80,8 +95,8 @@ export class NonceKeeper {
     return { looks, stored, decision }
   }
 
-  /** The chain's count, of every node where it doesn't fit what is stored. */
-  async #look(): Promise<{ looks: Report[]; stored: SignerNonces }> {
+  /** Reads the chain's count, and from every node where it does not match the stored one. */
+  async #look(): Promise<{ looks: CountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
@@ -92,8 +107,11 @@ export class NonceKeeper {
     return { looks, stored: await signerNonces(pool, key, from) }
   }
 
-  /** A look to confirm this one. A local chain's first count needs none: an older chain may come back any time. */
-  #earlier({ next }: SignerNonces, [first]: readonly Report[]): Report | null {
+  /**
+   * The earlier observation that confirms this one. A local chain's first count needs none, since an older chain may
+   * come back at any time.
+   */
+  #earlier({ next }: SignerNonces, [first]: readonly CountReport[]): CountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -103,7 +121,7 @@ export class NonceKeeper {
     if (decision.is !== 'moved' && claimed === this.#claimed) return
     await asRelayer(pool, { network: key.network, epoch }, async (client) => {
       if (decision.is === 'moved') await moveNonce(client, key, next, decision.next)
-      else await noteClaim(client, key, claimed)
+      else await storeClaimedCount(client, key, claimed)
     })
     this.#claimed = claimed
   }
@@ -122,12 +140,12 @@ export class NonceKeeper {
     return mended
   }
 
-  /** A confirmed transaction that the chain has lost is treated as one that a reorg removed. */
+  /** Treats a confirmed transaction that the chain has lost like one that a reorg removed. */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<NonceTx>(pool, key.network, [id])
     if (!row || row.nonce === null) return false
-    const after = apply(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
+    const after = applyEvent(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
@@ -136,7 +154,7 @@ export class NonceKeeper {
     const tx = await signNoop(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
     const stored = asRelayer(pool, { network: key.network, epoch }, async (client) => {
-      await reserve(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
+      await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     })
     const isStored = await orIf(stored, (error) => error instanceof DailyCapError, false)
@@ -145,13 +163,13 @@ export class NonceKeeper {
   }
 }
 
-/** @throws RpcError where the answer is no count */
-async function readCount(ask: Call, { account }: Signer): Promise<Report> {
+/** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
+async function readCount(ask: Call, { account }: Signer): Promise<CountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),
   ])
   if (!(count >= 0 && count < MAX_COUNT))
-    throw transient(`eth_getTransactionCount: ${count} is no count`)
+    throw transientError(`eth_getTransactionCount: ${count} is no count`)
   return { answer: count, head }
 }

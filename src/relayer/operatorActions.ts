@@ -2,15 +2,15 @@ import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { type JobRow, jobById } from '../db/outbox/rows.js'
 import { notify } from '../db/pg/notify.js'
-import { park, resume, retry } from './machine/job.js'
+import { parkJob, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGES = { retry, park, resume }
-/** Actions that an operator may ask of a job. */
+const CHANGES = { retry: retryJob, park: parkJob, resume: resumeJob }
+/** Actions that an operator may request for a job. */
 export type OperatorAction = keyof typeof CHANGES
 
 const TRIES = 20
 
-/** @throws Error with one sentence where there is none */
+/** @throws Error with one sentence where there is no such job */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
   const job = /^[0-9]{1,15}$/.test(id) ? await jobById(pool, id) : null
   if (!job) throw new Error(`There is no job ${id}: \`clusterd outbox list --all\` shows them.`)
@@ -18,7 +18,7 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
 }
 
 /**
- * Changes a job on the operator's word; a running daemon takes the change up at once.
+ * Changes a job on an operator's request. A running daemon sees the change at once.
  * @throws Error with one sentence where there is no such job, or nothing to change
  */
 export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string): Promise<JobRow> {
@@ -28,7 +28,7 @@ export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string
     if (job.state === 'confirmed')
       throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
     if (job.batch !== null && job.state !== 'queued')
-      throw new Error(`Job ${id} goes with job ${job.batch}: change that one.`)
+      throw new Error(`Job ${id} is batched with job ${job.batch}: change that one.`)
     if (action === 'resume' && after.state === job.state && after.release === job.release)
       throw new Error(`Job ${id} is ${job.state}, not parked: there is nothing to resume.`)
     if (!(await saveJobs(pool, [{ job, after }], { epoch: null, nowMs: Date.now() }))) continue

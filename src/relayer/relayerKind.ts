@@ -2,7 +2,7 @@ import type { OpenJobs } from '../db/outbox/stats.js'
 import type { Problem } from '../ops/alarms.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** What a relayer shows of one chain. */
+/** State of one chain's relayer, as shown to the operator. */
 export interface RelayerState {
   network: Network
   /** Label of the chain. */
@@ -10,9 +10,9 @@ export interface RelayerState {
   readonly kind: RelayerKind
   /** `open`: the chain's jobs. */
   stats: { open: readonly OpenJobs[] } | null
-  /** Of the account that pays, in the smallest unit of the chain's coin. */
+  /** Balance of the paying account, in the smallest unit of the chain's coin. */
   balance: bigint | null
-  /** Payments that were refused though their names are registered. */
+  /** Payments that were refused although their names are registered. */
   refusedNames: number
 }
 
@@ -25,22 +25,24 @@ interface RelayerGauge<State> {
   read(state: State): number | null
 }
 
-/** The account that pays for what is sent, as the operator's page shows it. */
+/** The account that pays for sent transactions, as the operator's page shows it. */
 interface PayingAccount {
   readonly account: string
   /** In coins. */
   readonly balance: string
-  /** In coins; null where it is not counted. */
+  /** In coins. Null where spending is not counted. */
   readonly signedToday: string | null
-  /** Days for which the balance lasts; null where it is not estimated. */
+  /** Days for which the balance lasts. Null where this is not estimated. */
   readonly lastsDays: number | null
   readonly isLow: boolean
 }
 
-/** What alarms, metrics and the operator's page ask of a family's relayers, beside what all relayers show. */
+/**
+ * What alarms, metrics and the operator's page need from a chain family's relayers, in addition to the common state.
+ */
 export interface RelayerKind<State extends RelayerState = RelayerState> {
   readonly gauges: readonly RelayerGauge<State>[]
-  /** Texts do not name the network. */
+  /** Problems, with texts that do not name the network. */
   problems(state: State): readonly Problem[]
   /** @param balance in the smallest unit of the chain's coin */
   account(state: State, balance: bigint): PayingAccount

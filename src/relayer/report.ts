@@ -13,7 +13,7 @@ export interface OutboxState {
   relayers: readonly RelayerState[]
 }
 
-/** The same facts that the alarms' rules find. */
+/** Problems of an outbox. The alarms' rules detect the same ones from metrics. */
 export function outboxProblems({ network, relayers }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
@@ -83,7 +83,7 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
   else log.debug(fields, outcome)
 }
 
-/** Writes each of a network's alarms when it begins. */
+/** Logs each of a network's alarms when it begins. */
 export function createAlarmLog(
   log: Logger,
   network: Network,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventFor, type Listener } from '../db/pg/notify.js'
+import { eventOfPayload, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
@@ -12,12 +12,12 @@ import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
 import type { RelayerState } from './relayerKind.js'
 import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 
-/** Most consecutive steps without a pause, so nodes that disagree can't make the loop spin. */
+/** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
-/** What a relayer gets from the process that leads. */
-export interface Led extends Pick<Context, 'network' | 'log'> {
-  /** @param at place in which errors of our own code are counted */
+/** What a relayer gets from the leading process. */
+export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
+  /** @param at place under which errors of our own code are counted */
   optionsAt(at: LoopName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
   show(state: RelayerState): void
@@ -26,12 +26,12 @@ export interface Led extends Pick<Context, 'network' | 'log'> {
 /** A chain on which the relayer sends transactions. */
 export interface RelaySource {
   readonly label: string
-  /** True if its jobs follow from deliveries on other chains, so that it has none without them. */
+  /** True if the chain's jobs follow from deliveries on other chains. Without deliveries it has none. */
   readonly followsOthers: boolean
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
-  /** A worker for the time of one lead. */
-  worker(led: Led): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
+  /** Creates the worker of one lead. */
+  worker(led: LeadingRelayer): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
 
 export interface RelayRunOptions extends Omit<Context, 'metrics'> {
@@ -46,19 +46,19 @@ export interface RelayRunOptions extends Omit<Context, 'metrics'> {
 
 export interface RelayRun {
   readonly network: Network
-  /** Names of the keys that this process lacks for what the network has to send. */
+  /** Names of the missing keys that the network's jobs need. */
   readonly missingKeys: readonly string[]
   /** True if this process leads. */
   leads(): boolean
   state(): OutboxState
-  /** Settles when the run has ended after its signal. */
+  /** Resolves when the run has ended after its signal. */
   done: Promise<void>
 }
 
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
- * (chain, signer), since each of those belongs to one network. What is indexed and the operator wake the workers, any
- * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
+ * (chain, signer), since each of them belongs to one network. The indexer and the operator wake the workers, and any
+ * block wakes those with unfinished jobs. Otherwise they poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
@@ -66,7 +66,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
-    const heard = eventFor(network, payload)
+    const heard = eventOfPayload(network, payload)
     if (heard) led?.wake(heard)
   })
   const onError = (err: Error) =>
@@ -117,7 +117,7 @@ class LedOutbox {
     this.#epoch = epoch
     this.#logAlarms = createAlarmLog(log, network)
     this.state = { network, relayers: [] }
-    const led: Led = {
+    const led: LeadingRelayer = {
       network,
       log,
       optionsAt: (at) => this.#relayerOptions(at),
@@ -136,7 +136,7 @@ class LedOutbox {
     })
   }
 
-  /** True while `singleNodeAfter` lets names be indexed by one of two nodes: no money moves by its answers. */
+  /** True while `singleNodeAfter` lets one of two nodes index names. No money is moved by its answers alone. */
   async #isByOneNode(): Promise<boolean> {
     const { pool, network, chains } = this.#options
     if (chains.every(({ allowsOneNode }) => !allowsOneNode)) return false

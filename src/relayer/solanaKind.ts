@@ -4,7 +4,7 @@ import type { RelayerKind } from './relayerKind.js'
 
 const SOL_DECIMALS = 9
 
-/** Relayers whose transactions are valid until their blockhash expires. */
+/** Facts of relayers on Solana, whose transactions are valid until their blockhash expires. */
 export const SOLANA_RELAYERS: RelayerKind = {
   gauges: [
     {

@@ -14,18 +14,18 @@ import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
 import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import {
-  type BlockhashSeen,
+  type ClusterSnapshot,
   type PaymentView,
   planBlockhashJob,
   viewOf,
 } from './machine/blockhash.js'
-import { apply, type Event, type Moment } from './machine/index.js'
+import { applyEvent, type JobEvent, type Moment } from './machine/index.js'
 import type { RelayerState } from './relayerKind.js'
 import { SOLANA_RELAYERS } from './solanaKind.js'
 
-/** Transactions that are worked on at once. */
+/** Transactions that are handled in parallel. */
 const CONCURRENCY = 4
-/** Rent of an account without data, lamports: no fee may leave the authority less. */
+/** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
 const RENT_LAMPORTS = 890_880n
 
 export interface SolanaRelayerOptions extends ChainRelayerOptions {
@@ -33,21 +33,21 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   chain: number
   /** Null without the relay authority's key: nothing is signed. */
   signer: SolanaSigner | null
-  /** Age from which a payment for a community name whose registration is final is released, ms. */
+  /** Age from which a payment for a community name is released, if its registration is final, ms. */
   releaseAfterMs: number
 }
 
 type Row = JobRow<BlockhashTx>
-/** Jobs that share a transaction, or are going to: at least one. */
+/** Jobs that share a transaction, or will share one. At least one. */
 type Group = readonly Row[]
 
-/** The relay authority's transactions are valid until a blockhash expires. */
+/** Jobs of a Solana program: a transaction is valid until its blockhash expires. */
 export class SolanaRelayer extends ChainRelayer<RelayerState> {
   readonly state: RelayerState
   protected readonly place: ChainKey
   protected readonly key: ChainKey | null
   readonly #options: SolanaRelayerOptions
-  /** Changes of the current step. */
+  /** Number of changes in the current step. */
   #stored = 0
 
   constructor(options: SolanaRelayerOptions) {
@@ -95,7 +95,9 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     return this.#stored > 0
   }
 
-  /** Starts jobs together; where our own code fails, each by itself, so that one costs the others nothing. */
+  /**
+   * Starts jobs together. If our own code fails, starts each job separately, so that one does not affect the others.
+   */
   async #startAll(rows: Group, alive: () => void): Promise<void> {
     try {
       await this.#start(rows, alive)
@@ -128,18 +130,15 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     await this.#guardAll(groups, alive, async (group, i) => {
       const seen = { height, status: statuses[i] ?? null, payment: null }
       if (await this.#act(group, seen)) return
-      // once nothing signed can land any more, the payments are read in a later slot
+      // once no signed transaction can be included any more, the payments are read in a later slot
       const views = await this.#viewsOf(group, slot)
       for (const [at, row] of group.entries())
         await this.#act([row], { ...seen, payment: views[at]! })
     })
   }
 
-  /**
-   * Executes the plan of jobs that share a transaction.
-   * @returns false where the payments must be read first
-   */
-  async #act(rows: Group, seen: BlockhashSeen): Promise<boolean> {
+  /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
+  async #act(rows: Group, seen: ClusterSnapshot): Promise<boolean> {
     const action = planBlockhashJob(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
@@ -148,7 +147,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     return true
   }
 
-  /** Signs for what is undecided, as many transactions as the balance has fees for. */
+  /** Signs for undecided payments, as many transactions as the balance pays fees for. */
   async #start(rows: Group, alive: () => void): Promise<void> {
     if (rows.length === 0) return
     const views = await this.#viewsOf(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
@@ -158,7 +157,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     })
     const groups = groupsOf(
       rows.filter((_, i) => views[i]!.is === 'held'),
-      ROOM,
+      SOLANA_TX_CAPACITY,
     )
     if (groups.length === 0) return
     const { maxFee } = this.#signer
@@ -178,7 +177,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     return rows.map(({ kind, payment }, i) => viewOf(kind, areHeld[i]!, payment!.outcome))
   }
 
-  /** Stores what was signed, then sends it. */
+  /** Stores the signed transaction, then sends it. */
   async #sign(rows: Group): Promise<void> {
     const { kind, failures } = rows[0]!
     const tx = await this.#signer.sign(kind as Decision, rows.map(paymentOf), failures)
@@ -200,11 +199,14 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
       })
   }
 
-  /** All jobs or none. @returns the jobs after the event; null where one has changed meanwhile */
-  async #save(rows: Group, event: Event<BlockhashTx>): Promise<Group | null> {
+  /**
+   * Stores an event for all jobs or for none.
+   * @returns the jobs after the event; null where one has changed meanwhile
+   */
+  async #save(rows: Group, event: JobEvent<BlockhashTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
     const moment: Moment = { nowMs: this.clock.nowMs(), random: this.clock.random() }
-    const changes = rows.map((job) => ({ job, after: apply(job, event, moment) }))
+    const changes = rows.map((job) => ({ job, after: applyEvent(job, event, moment) }))
     const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
     failpoint(`payout.${event.is}`)
     if (!isSaved) return null
@@ -228,7 +230,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
-/** Bytes of a payment: its accounts, their places in the instruction, and its sequence. */
+/** Bytes of a payment in a transaction: its accounts, their places in the instruction, and its sequence. */
 const bytesOf = ({ payment }: Row): number =>
   accountsOf(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 
@@ -239,16 +241,16 @@ function accountsOf(payment: Row['payment']): number {
 }
 
 /**
- * Room of a transaction of 1,232 bytes for payments, beside signature, fee payer, blockhash, six accounts of the
+ * Bytes that a transaction of 1,232 bytes has for payments, beside signature, fee payer, blockhash, six accounts of the
  * instruction and the compute budget.
  */
-export const ROOM = {
+export const SOLANA_TX_CAPACITY = {
   of: () => 888,
   takenBy: bytesOf,
   isAlone: ({ failures }: Row) => failures > 0,
 }
 
-/** Jobs under way, by the transaction that they share. */
+/** Groups jobs by the sent transaction that they share. */
 function sharingTx(rows: Group): Group[] {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {

@@ -1,7 +1,7 @@
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import { SOLANA } from '../registry/families.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import type { Led, RelaySource } from './run.js'
+import type { LeadingRelayer, RelaySource } from './run.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
@@ -30,13 +30,13 @@ export const evmRelaySource = (
 interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
-   * Finds the program's chain number; asks the cluster when it was never reached before.
+   * Returns the program's chain number. Calls the cluster if it was never reached before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ chain: number }>
 }
 
-/** Its relayer is opened at the first step: a cluster that is away delays no chain. */
+/** Opens the relayer at its first step, so that an unavailable cluster does not delay other chains. */
 export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): RelaySource => ({
   label: SOLANA.label,
   followsOthers: true,
@@ -64,8 +64,11 @@ export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): R
   },
 })
 
-/** Says whose decisions the program obeys: a key that was rotated decides nothing. */
-async function reportAuthority({ log, network }: Led, signer: SolanaSigner | null): Promise<void> {
+/** Logs which relay authority the program accepts: a rotated key can decide nothing. */
+async function reportAuthority(
+  { log, network }: LeadingRelayer,
+  signer: SolanaSigner | null,
+): Promise<void> {
   if (!signer)
     return log.info(
       { network },

@@ -18,8 +18,8 @@ import type { NonceSender } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { park, resume } from './machine/job.js'
-import { decide, type Outcome } from './step.js'
+import { parkJob, resumeJob } from './machine/job.js'
+import { decideStep, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: Policy = {
@@ -27,7 +27,7 @@ const POLICY: Policy = {
   gasPriceCapWei: 10n ** 15n,
 }
 
-/** Something that happens to a relayer. `step` runs one step of one job, `round` three of each. */
+/** An event in a relayer's history. `step` runs one step of one job, `round` three steps of each. */
 type Command =
   | { do: 'step'; id: string }
   | { do: 'round' }
@@ -39,7 +39,7 @@ type Command =
   | { do: 'pause'; isPaused: boolean }
   | { do: 'lag'; blocks: number }
   | { do: 'time'; ms: number }
-  /** The next such call fails; or the process dies at it, before or after it had its effect. */
+  /** The next call at this place fails, or the process dies there, before or after the call's effect. */
   | { do: 'fail' | 'crash'; at: string }
   | { do: 'stranger'; id: string }
   | { do: 'foreignNonce' }
@@ -81,7 +81,7 @@ const history = (...more: fc.Arbitrary<Command>[]) =>
 class Crash extends Error {}
 const AWAY = new ChainUnavailableError('chain "1": no RPC URL answers')
 
-/** A relayer over a model chain: carries commands out, then goes on without faults until all deliveries have ended. */
+/** A relayer on a model chain. It runs the commands, then continues without faults until all deliveries have ended. */
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
   for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
@@ -90,7 +90,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   let armed: { at: string; isCrash: boolean } | null = null
   let isDead = false
   const fault = (at: string): void => {
-    // a dead process does nothing more, whatever its code would go on to do
+    // a dead process does nothing more, even if its code continues
     if (isDead) throw new Crash()
     if (armed?.at !== at) return
     isDead = armed.isCrash
@@ -106,7 +106,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     try {
       const job = model.rows.get(name)!
       const ports = portsOf(name)
-      const outcome = await (await decide(job, ports, policy))()
+      const outcome = await (await decideStep(job, ports, policy))()
       if (!isDead) outcomes.push(outcome)
       return outcome
     } catch (error) {
@@ -160,7 +160,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         break
       case 'operator': {
         const row = model.rows.get(command.id)!
-        model.rows.set(command.id, command.isPark ? park(row) : resume(row))
+        model.rows.set(command.id, command.isPark ? parkJob(row) : resumeJob(row))
       }
     }
   }
@@ -171,7 +171,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     Object.assign(model, { isPaused: false, lag: 0, baseFeeWei: 1_000_000_000n })
     for (let round = 0; round < 200 && !isOver(); round++) {
       for (const name of IDS) {
-        // each goes on until it has to wait
+        // runs each job until it has to wait
         for (let i = 0; i < 20; i++) {
           if ((await step(name)) === 'waiting') break
         }
@@ -223,7 +223,7 @@ describe('an error of our own code', () => {
   const mistake = new TypeError("cannot read properties of undefined (reading 'txs')")
   const fails = () => Promise.reject(mistake)
 
-  /** A step of a delivery, with a sender whose method fails. */
+  /** Runs a step of a delivery with a sender whose method fails. */
   const stepWith = async (sender: Partial<NonceSender>, job: Partial<NonceJob> = {}) => {
     const model = emptyModel(false)
     const row = { ...newJob<NonceTx>('a', 'execute', 5n), ...job }
@@ -233,7 +233,7 @@ describe('an error of our own code', () => {
       store: modelStore(model, 'a', () => {}),
       clock: { nowMs: () => 1, random: () => 0.5 },
     }
-    return (await decide(row, ports, POLICY))()
+    return (await decideStep(row, ports, POLICY))()
   }
   const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
 
@@ -246,7 +246,7 @@ describe('an error of our own code', () => {
     await expect(stepWith(sender, job)).rejects.toBe(mistake)
   })
 
-  it('is thrown, and no outage: planning', async () => {
+  it('is thrown, and does not count as an outage: planning', async () => {
     await expect(stepWith({}, { state: 'sent', nonce: 0, txs: [] })).rejects.toThrow(TypeError)
   })
 
@@ -257,7 +257,7 @@ describe('an error of our own code', () => {
       ['signing', { sign: () => Promise.reject(new SignerUnavailableError('away')) }, 'failed'],
       ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
     ],
-  )('is told apart from a chain that does not answer: %s', async (_, sender, outcome, job) => {
+  )('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
     expect(await stepWith(sender, job)).toBe(outcome)
   })
 })
@@ -283,7 +283,7 @@ describe('a delivery', () => {
     expect(executionsOf(model, 'a')).toHaveLength(1)
   })
 
-  it('outlives a crash between any two steps', async () => {
+  it('survives a crash between any two steps', async () => {
     for (const at of ['look', 'prepare', 'save', 'saved', 'broadcast', 'broadcasted']) {
       for (let before = 0; before < 7; before++) {
         const { model, run, step, withoutFaults } = relayer(false)
@@ -299,7 +299,7 @@ describe('a delivery', () => {
     }
   })
 
-  it('is executed exactly once under any faults, by a receiver that would take it twice', async () => {
+  it('is executed exactly once under any faults, even by a receiver that accepts it twice', async () => {
     await every(history(), expectAllOnce)
   })
 
@@ -307,7 +307,7 @@ describe('a delivery', () => {
     await every(history(stranger), expectAllOnce, { refusesSecond: true })
   })
 
-  it('never gets another nonce while its own may still count, even when others use the key', async () => {
+  it('never gets another nonce while its first may still be mined, even when others use the key', async () => {
     await every(history(foreignNonce), (model) => expectOnceOrParked(model, 'nonce_taken'), {
       numRuns: 1_000,
     })
@@ -320,7 +320,7 @@ describe('a delivery', () => {
     })
   })
 
-  it('never costs more than its cap, cancels aside, and ends parked when that is used up', async () => {
+  it('never costs more than its cap, cancels excepted, and ends parked at the cap', async () => {
     const policy = { ...POLICY, spendCapWei: 4n * 10n ** 14n }
     const expectWithin = (model: Model) => {
       expectOnceOrParked(model, 'spend_cap')
@@ -335,7 +335,7 @@ describe('a delivery', () => {
     await every(history(), expectWithin, { policy })
   })
 
-  it('has histories in which everything happens', async () => {
+  it('covers every event in some history', async () => {
     const met = new Set<string>()
     await fc.assert(
       fc.asyncProperty(history(stranger), async (commands) => {

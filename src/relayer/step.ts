@@ -1,21 +1,27 @@
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { NonceView } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceSender, Prepared } from '../chains/evm/signer.js'
+import type { NonceSender, PreparedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
-import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
+import {
+  applyEvent,
+  type ChainSnapshot,
+  type JobAction,
+  type JobEvent,
+  type Policy,
+} from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { MOST_AHEAD, planNonceJob } from './machine/nonce.js'
+import { MAX_HEAD_LEAD_BLOCKS, planNonceJob } from './machine/nonce.js'
 
-/** Both methods compare versions and give false when the job has changed. */
+/** Stores changes of a job. Both methods compare versions, and return false when the job has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
-  /** Stores what `build` makes with the signer's next nonce, in one transaction. */
+  /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
   saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
 }
 
@@ -29,33 +35,33 @@ export interface Ports {
   sender: NonceSender
   store: JobStore
   clock: Clock
-  /** Gets the reason of an `unreachable` step. */
+  /** Called with the reason of an `unreachable` step. */
   onUnreachable?: (error: ChainUnavailableError) => void
 }
 
-/** Outcome of a step. All but `waiting`, `unreachable` and `stale` have stored something. */
+/** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
 export type Outcome =
-  | Event<NonceTx>['is']
+  | JobEvent<NonceTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
-  /** The chain could not be asked; nothing changed. */
+  /** The chain could not be reached. Nothing changed. */
   | 'unreachable'
-  /** Another process has changed the job: load it again. */
+  /** Another process has changed the job, so it has to be loaded again. */
   | 'stale'
 
 const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
 export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
-/** True for an error that a node or a signer can cause. Any other is one of our own code or of the database. */
+/** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>
   [ChainUnavailableError, WrongChainError, RpcError].some((known) => error instanceof known)
 
 /**
- * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
- * has ended; a killed process resumes from the stored state.
- * @returns second half: executes what was decided, and stores it; it throws what the store throws
- * @throws errors of our own code: none of a node or signer, in either half
+ * First half of a step: reads as much of the chain's state as the plan needs, and changes nothing. A job is stepped
+ * until it waits or has ended. After a crash, the stored state is enough to continue.
+ * @returns second half: executes the action and stores the result; it throws errors of the store
+ * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
  */
-export async function decide(
+export async function decideStep(
   job: NonceJob,
   ports: Ports,
   policy: Policy,
@@ -64,7 +70,12 @@ export async function decide(
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
 
-  let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
+  let seen: ChainSnapshot = {
+    ...view,
+    nowMs: clock.nowMs(),
+    random: clock.random(),
+    prepared: null,
+  }
   for (;;) {
     const action = planNonceJob(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
@@ -72,7 +83,7 @@ export async function decide(
   }
 }
 
-/** The chain's view of a job; null while no node answers. */
+/** The chain's view of a job. Null while no node answers. */
 async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<NonceView | null> {
   try {
     return await sender.look(job)
@@ -85,8 +96,8 @@ async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<
 
 async function execute(
   job: NonceJob,
-  action: Exclude<Action, { do: 'prepare' }>,
-  seen: Seen,
+  action: Exclude<JobAction, { do: 'prepare' }>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
   switch (action.do) {
@@ -101,8 +112,8 @@ async function execute(
   }
 }
 
-/** A question that fails is a failed attempt, so the pause grows. */
-async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
+/** A failed call counts as a failed attempt, so that the pause grows. */
+async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<PreparedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
@@ -113,8 +124,8 @@ async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Pr
 
 async function sign(
   job: NonceJob,
-  order: Extract<Action, { do: 'sign' }>,
-  seen: Seen,
+  order: Extract<JobAction, { do: 'sign' }>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
   const { purpose, gas, fees, valueWei } = order
@@ -131,7 +142,7 @@ async function sign(
       isRejected: false,
     }
     failpoint('relay.sign')
-    return apply(job, { is: 'signed', nonce, tx }, seen)
+    return applyEvent(job, { is: 'signed', nonce, tx }, seen)
   }
   const { nonce } = order
   try {
@@ -144,7 +155,7 @@ async function sign(
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
-    // nothing replaces the last one, which nodes may have dropped
+    // nothing replaces the last transaction, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
     if (last?.purpose === purpose) await orIf(ports.sender.broadcast(last.raw), isOfChain, null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
@@ -153,19 +164,24 @@ async function sign(
   return nonce === null ? 'signed' : 'replaced'
 }
 
-/** Why nothing was signed, where another attempt may be. */
+/** Why nothing was signed, if another attempt may succeed. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof DailyCapError) return DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
 
-async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): Promise<Outcome> {
-  let event: Event<NonceTx> = { is: 'sent', hash: tx.hash }
+async function broadcast(
+  job: NonceJob,
+  tx: NonceTx,
+  seen: ChainSnapshot,
+  ports: Ports,
+): Promise<Outcome> {
+  let event: JobEvent<NonceTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
-    // blocks mined since the look, while others were sent, are no reason to replace the transaction
-    const told = await ports.sender.broadcast(tx.raw)
-    if (told !== null && told <= head + MOST_AHEAD) head = Math.max(head, told)
+    // blocks that were mined since the observation are no reason to replace the transaction
+    const newest = await ports.sender.broadcast(tx.raw)
+    if (newest !== null && newest <= head + MAX_HEAD_LEAD_BLOCKS) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
@@ -177,11 +193,11 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
 
 async function store(
   job: NonceJob,
-  event: Event<NonceTx>,
-  seen: Seen,
+  event: JobEvent<NonceTx>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
-  if (!(await ports.store.save(apply(job, event, seen)))) return 'stale'
+  if (!(await ports.store.save(applyEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
 }

@@ -5,12 +5,12 @@ import { relayPlanOf } from './targets.js'
 
 const address = (byte: string) => `0x${byte.repeat(20)}`
 const common = { network: 'mainnet', rpcUrls: ['http://127.0.0.1:9'], contract: address('aa') }
-// other ids than the public chains': nothing comes from presets
+// other ids than those of public chains, so no presets apply
 const hub = { ...common, label: '1', role: 'hub', chainId: 9_001 }
 const spoke = { ...common, label: '10', role: 'spoke', chainId: 9_010 }
 const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
-/** Those between which messages are carried. */
+/** Chains between which messages are carried. */
 const linkedHub = { ...hub, ...ends }
 const linkedSpoke = { ...spoke, eid: 2 }
 
@@ -50,7 +50,7 @@ describe('the path to a hub', () => {
   const messageLib = address('dd')
   const base = { ...spoke, label: '8453', chainId: 9_453, eid: 3, contract: address('bb') }
 
-  it('names the ends of every lane, spokes by their numbers', () => {
+  it('has both ends of every lane, spokes by their numbers', () => {
     const { targets } = pathOf([linkedSpoke, linkedHub, base])
     expect(targets[0]!.path).toEqual({
       lane: {
@@ -65,7 +65,7 @@ describe('the path to a hub', () => {
     })
   })
 
-  it('for payments alone has no endpoint', () => {
+  it('has no endpoint if it is only for payments', () => {
     expect(pathOf([hub], true).targets[0]!.path).toEqual({
       lane: { hub: { eid: 0, contract: common.contract, isLocal: false }, spokes: [] },
       endpoint: null,
@@ -87,10 +87,10 @@ describe('the path to a hub', () => {
   })
 
   it.each<[object, object, string]>([
-    [{ ...hub, eid: 1 }, base, 'chain "1" lacks eid and endpoint'],
-    [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" lacks eid and endpoint'],
-    [linkedHub, spoke, 'chain "10" lacks eid'],
-  ])('is none where an end is unknown: %#', (first, second, lack) => {
+    [{ ...hub, eid: 1 }, base, 'chain "1" has no eid and endpoint'],
+    [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" has no eid and endpoint'],
+    [linkedHub, spoke, 'chain "10" has no eid'],
+  ])('does not exist where an end is unknown: %#', (first, second, lack) => {
     const { targets, problem } = pathOf([first, second])
     expect(targets).toEqual([])
     expect(problem).toBe(`no messages are delivered on mainnet: ${lack} in the chains file`)
@@ -100,5 +100,5 @@ describe('the path to a hub', () => {
 it('refunds also where messages can not be carried', () => {
   const { targets: found, problem } = planOf([{ ...hub, communityPayments }, spoke])
   expect(found).toEqual(['1'])
-  expect(problem).toMatch(/chain "1" lacks eid and endpoint in the chains file/)
+  expect(problem).toMatch(/chain "1" has no eid and endpoint in the chains file/)
 })

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 
-/** Contracts between which messages are carried. */
+/** The connected contracts of hub and spokes. */
 export interface Lane {
   hub: { eid: number; contract: Hex; isLocal: boolean }
   /** `chain`: the spoke's number in the database. */
@@ -11,28 +11,28 @@ export interface Lane {
 /** The contracts through which messages and payments reach the hub. */
 export interface DeliveryPath {
   lane: Lane
-  /** LayerZero's endpoint, null where no spoke is connected. */
+  /** LayerZero's endpoint. Null where no spoke is connected. */
   endpoint: Hex | null
-  /** Message library of a local chain, which accepts our verifications; else null. */
+  /** Message library of a local chain, which accepts our verifications. Null elsewhere. */
   messageLib: Hex | null
 }
 
 /** A chain on which the relayer sends transactions. */
 export interface RelayTarget {
   at: EvmChain
-  /** Null on a chain where only payments for community names are refused. */
+  /** Null on a chain on which only payments for community names are refused or released. */
   path: DeliveryPath | null
 }
 
 export interface RelayPlan {
   /** The hub first. */
   targets: readonly RelayTarget[]
-  /** Names what the chains file lacks, where messages can't be carried for it. */
+  /** Names what is missing in the chains file, where messages can't be delivered because of it. */
   problem: string | null
 }
 
 /**
- * The chains on which a network's relayer sends transactions: the hub where messages or payments are carried to it, and
+ * The chains on which a network's relayer sends transactions: the hub, if messages or payments are delivered to it, and
  * every chain that takes payments for community names.
  * @param carriesPayments whether payments on other chains are delivered at the hub
  */
@@ -48,7 +48,7 @@ export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false
   }
 }
 
-/** Null where nothing is carried, or the contracts are others'. */
+/** Null where nothing is delivered, or the contracts are third-party. */
 function pathOf(
   chains: readonly EvmChain[],
   carriesPayments: boolean,
@@ -58,11 +58,11 @@ function pathOf(
   if (!hub || hub.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
   const { eid, endpoint, contract, messageLib, local } = hub.config
   if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
-    return lacks(hub, 'eid and endpoint')
+    return missingFields(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
-  if (without) return lacks(without, 'eid')
+  if (without) return missingFields(without, 'eid')
   const lane: Lane = {
-    // LayerZero has no endpoint id 0, so no packet is for it
+    // 0 is no endpoint id of LayerZero, so no packet matches it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
     spokes: spokes.map(({ chain, config }) => ({
       chain,
@@ -74,5 +74,5 @@ function pathOf(
   return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }
 }
 
-const lacks = ({ network, label }: EvmChain, fields: string): string =>
-  `no messages are delivered on ${network}: chain "${label}" lacks ${fields} in the chains file`
+const missingFields = ({ network, label }: EvmChain, fields: string): string =>
+  `no messages are delivered on ${network}: chain "${label}" has no ${fields} in the chains file`

@@ -6,27 +6,27 @@ import { assertWhole } from './chains/verbs.js'
 import { runOn } from './processes/postgres.js'
 
 export interface Bridge {
-  /** Leaves all messages where they are, until `release`: their status stays `bridging`. */
+  /** Holds all messages until `release`: their status stays `bridging`. */
   hold(): Promise<void>
-  /** Has each message that is sent from now on wait, after it is confirmed. */
+  /** Delays each message that is sent from now on, after it is confirmed. */
   delay(ms: number): Promise<void>
-  /** Ends `hold` and `delay`: all that waits goes on at once. */
+  /** Ends `hold` and `delay`: all waiting messages continue at once. */
   release(): Promise<void>
 }
 
 const { verify, execute } = JOB_KIND
 const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
-/** As far away as a job may wait, ms. */
+/** Delay of a held job, ms. */
 const FOR_EVER_MS = 10 ** 12
 const NAME = 'clusterd_testing_hold'
-/** The relayer lets go on at once what waits longer than it ever puts off: here that is meant. */
+/** The relayer ends a wait that is longer than its longest back-off. This trigger restores the wait of held jobs. */
 const KEEP = `${NAME}_keep`
 
 /**
- * The bridge of a world. A trigger gives new jobs of the relayer a later time: the daemon goes on with everything else,
- * and knows nothing of it.
+ * Controls the bridge of a world. A trigger gives new jobs of the relayer a later time. The daemon does not know about
+ * it and does all other work.
  */
-export function bridgeOf(databaseUrl: string): Bridge {
+export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
     runOn(databaseUrl, async (client) => {
       await client.query('BEGIN')
@@ -50,7 +50,7 @@ export function bridgeOf(databaseUrl: string): Bridge {
     })
   return {
     async delay(ms) {
-      // anything else would fail in the trigger, and with it each job of the daemon
+      // an invalid value fails in the trigger, and with it each job of the daemon
       assertWhole('delay', Math.ceil(ms), 0)
       await delay(ms)
     },

@@ -2,16 +2,19 @@ import type { RunningChain } from './chains/localChains.js'
 import type { DaemonEnvironment } from './processes/daemonProcess.js'
 import type { SeedPrice, WorldNetwork } from './world.js'
 
-/** A cluster of a family beside the EVM chains. It serves all networks of a world, which are counted by their hubs. */
+/**
+ * A cluster of a chain family other than EVM. It serves all networks of a world, which are numbered in the order of
+ * their hubs.
+ */
 export interface WorldCluster {
   /** Key of its settings in the chains file, and of its addresses in the world. */
   readonly key: Exclude<keyof WorldNetwork, 'hub' | 'spokes' | 'ens'>
-  /** Variables of the daemon that carry its keys. */
+  /** Environment variables with the cluster's keys for the daemon. */
   readonly env: DaemonEnvironment
-  /** Settings in the chains file of the network that has this hub. */
+  /** Settings in the chains file, for the network with this hub. */
   settings(index: number, hub: RunningChain, pollMs: number): object
   /** Addresses of a network. */
   addresses(index: number): object
-  /** Price of the seeded community that is paid. */
+  /** Price of the seeded paid community. */
   readonly price: SeedPrice
 }

@@ -16,14 +16,14 @@ import {
 export const OPEN_COMMUNITY = 'club'
 export const PAID_COMMUNITY = 'guild'
 
-/** 0.001 of a chain's coin, 5 of the token with 18 decimals. */
+/** 0.001 of a chain's coin, and 5 of the token with 18 decimals. */
 const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
 
 /**
- * Makes both names communities unless they are: one free for everybody, one paid on every chain of the network, in
- * coins and, on the hub, also in its token.
- * @returns undefined where `accounts.evm[0]` doesn't hold the names
+ * Makes both names communities unless they are. One is free for everybody. The other is paid on every chain of the
+ * network, in coins and, on the hub, also in its token.
+ * @returns undefined where `accounts.evm[0]` does not hold the names
  */
 export async function seedCommunities(
   at: { api: string },

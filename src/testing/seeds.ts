@@ -17,32 +17,32 @@ import {
   seedAdmin,
 } from './world.js'
 
-/** Two wallets bid for the first; the winner has the second; nobody gets the others. */
+/** Names of the seeds. Two wallets bid for the first. The winner also has the second. Nobody gets the others. */
 const CONTESTED_NAME = 'seedling'
 const NEIGHBOUR_NAME = 'neighbour'
 const WAITING_NAME = 'latecomer'
 const TRAVELLING_NAME = 'traveller'
 const BID_WEI = parseEther('0.01')
-/** Fees that order the bids of one block. */
+/** Fees that determine the order of the bids in a block. */
 const FIRST_FEE_WEI = parseGwei('3')
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
-/** Nonce of a transaction that no block can hold, since earlier ones are unused. */
+/** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
 const UNREACHED_NONCE = 1_000
-/** Blocks mined at the start, so confirmation doesn't wait for the clock. */
+/** Blocks mined at the start, so that confirmation does not wait for the block time. */
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 const sentEvent = parseAbiItem('event Sent(bytes32 indexed guid, bytes32 indexed from)')
 
-/** On-chain part of a seed; the communities are made through the API. */
+/** On-chain part of a seed. The communities are made through the API. */
 export type ChainSeed = Omit<Seed, 'communities'>
 
 /**
- * Seeds a network's chains, or finds the seeds of an earlier start. Hub: a name that one wallet won and another lost, a
- * second name, those of the communities, and a transaction that stays pending. First spoke, if any: a message that
- * stays undelivered.
+ * Seeds a network's chains, or finds the seeds of an earlier start. On the hub: a name that one wallet won and another
+ * lost, a second name, the names of the communities, and a transaction that stays pending. On the first spoke, if any:
+ * a message that stays undelivered.
  */
 export async function seedNetwork(
   hub: LocalChain,
@@ -98,7 +98,7 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   }
 }
 
-/** First two bids for the contested name, if both seed wallets made them. */
+/** First two bids for the contested name, if both seed wallets have bid. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
   const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
@@ -111,9 +111,9 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   return finalized && lost ? { finalized, lost } : undefined
 }
 
-// ---- one that stays in the hub's mempool
+// ---- a transaction that stays in the hub's mempool
 
-/** Anvil forgets its mempool at its end, so the same bytes, with the same hash, are sent at every start. */
+/** Anvil loses its mempool at its end. So the same bytes, with the same hash, are sent at every start. */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const { reader } = localClients(chain)
   const account = operatorAccount('seedWaiter')
@@ -123,7 +123,7 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
   return reader.sendRawTransaction({ serializedTransaction: signed })
 }
 
-// ---- one that stays on the bridge
+// ---- a message that stays on the bridge
 
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
@@ -145,13 +145,13 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
 
 // ---- shared
 
-/** All logs of the hub or the spoke. */
+/** Filter for all logs of the hub or the spoke. */
 const ofContract = ({ config }: LocalChain) => ({
   address: config.contract,
   fromBlock: BigInt(config.startBlock),
 })
 
-/** @throws Error where a transaction reverts */
+/** Sends transactions and waits until they are confirmed. @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
   const { reader, test } = localClients(chain)
   const hashes = await mineQuickly(chain, async () => {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
-import { type Bridge, bridgeOf } from './bridge.js'
+import { type Bridge, createBridge } from './bridge.js'
 import type { LocalChain } from './chains/localChain.js'
 import {
   type ChainDefinition,
@@ -39,36 +39,36 @@ import {
 } from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
-/** Below it blocks come quicker than they are mined. */
+/** Shortest block time, ms. Mining a block takes about as long. */
 const LEAST_BLOCK_MS = 10
 
 export interface StackOptions<N extends Network = Network, L extends ChainLabel = ChainLabel> {
-  /** Folder of the world, kept afterwards; default: a temporary one, removed by `stop`. */
+  /** Folder of the world, which is kept. Default: a temporary folder, which `stop` removes. */
   home?: string
-  /** Default: those of `chains`, else both. */
+  /** Default: the networks of `chains`, or else both. */
   networks?: readonly N[]
-  /** Network labels of the chains to start, each spoke with its hub; default: all of the networks. */
+  /** Network labels of the chains to start. Each spoke needs its hub. Default: all chains of the networks. */
   chains?: readonly L[]
-  /** Starts Solana, where Surfpool runs or a cluster is given; default: unless `chains` are given. */
+  /** Starts Solana, if Surfpool runs here or a cluster is given. Default: unless `chains` are given. */
   solana?: boolean
-  /** Running local Solana cluster with a faucet, to use instead of Surfpool. */
+  /** RPC URL of a running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
-  /** Milliseconds between blocks of every chain, default 1000. */
+  /** Milliseconds between the blocks of every chain. Default 1000. */
   blockMs?: number
-  /** Chains of the world that run already (Foundry's anvil, Hardhat's node): their RPC URLs by label. */
+  /** RPC URLs, by label, of chains that already run (Foundry's anvil, Hardhat's node). */
   attach?: Attached
-  /** Ports of the API and the operator's routes; default: free ones. */
+  /** Ports of the API and the operator's routes. Default: free ones. */
   port?: number
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** Registers a few names at the first start; default: unless a chain is attached. */
+  /** True to register a few names at the first start. Default: unless a chain is attached. */
   seeds?: boolean
-  /** True if clients of the API are limited; default false. */
+  /** True to apply rate limits to clients of the API. Default false. */
   limits?: boolean
-  /** True if the pages have a wallet of the world's accounts; default false. */
+  /** True to give the pages a test wallet with the world's accounts. Default false. */
   testWallet?: boolean
-  /** Receives a line per step of the start. */
+  /** Receives a line for each step of the start. */
   log?: (line: string) => void
   /** Additional environment of the daemon. */
   daemonEnv?: DaemonEnvironment
@@ -80,25 +80,25 @@ export interface Stack<N extends Network = Network> extends World<N> {
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
-  /** Chains by network label: to mine, reorg, drop and move their clocks; to stop, kill and restart. */
+  /** Chains by network label: to mine, reorg, drop transactions and advance clocks; to stop, kill and restart. */
   readonly anvils: Readonly<Record<string, LocalChain>>
   /** Holds, delays and releases messages between chains. */
   readonly bridge: Bridge
   /** The clocks of all chains. */
   readonly clock: {
-    /** Moves them ahead, and mines a block on each. The database's clock and the daemon's stay. */
+    /** Advances all clocks, and mines a block on each chain. The clocks of database and daemon do not change. */
     advance(seconds: number): Promise<void>
   }
-  /** Prices behind quotes in SOL. */
+  /** Prices for quotes in SOL. */
   readonly prices: {
-    /** Sets dollars per SOL and per ether, on the hub of a network: the mainnet's by default. */
+    /** Sets dollars per SOL and per ether on the hub of a network. Default: mainnet. */
     set(dollars: { sol?: number; ether?: number }, network?: N): Promise<void>
   }
-  /** Embedded server, undefined where a database was given. */
+  /** Embedded server. Undefined where a database was given. */
   readonly postgres: PostgresHandle | undefined
   /** Undefined in a world without Solana. */
   readonly solana: LocalSolana | undefined
-  /** Resolves with a sentence when a process of the world ends unrequested. */
+  /** Resolves with a sentence when a process of the world ends without a request. */
   readonly failed: Promise<string>
   /** Ends every process and removes a temporary home. Idempotent. */
   stop(): Promise<void>
@@ -106,9 +106,8 @@ export interface Stack<N extends Network = Network> extends World<N> {
 
 /**
  * Starts a whole local world: PostgreSQL, the chains of the networks with the contracts deployed, a few registered
- * names, and the daemon. A home folder that was used before continues with its data, also after kill -9 of all but the
- * chains, of which a killed one is as it was up to a minute before.
- * Any number of worlds run side by side, one per home folder.
+ * names, and the daemon. A home folder that was used before continues with its data, also after kill -9. Only a killed
+ * chain may have lost up to a minute. Any number of worlds can run at the same time, one for each home folder.
  * @throws Error with one sentence when the home folder is in use, a port is taken, a package is missing, ...
  */
 export async function startStack<N extends Network = Network, L extends ChainLabel = ChainLabel>(
@@ -128,11 +127,11 @@ export async function startStack<N extends Network = Network, L extends ChainLab
 
 export interface AttachOptions
   extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
-  /** Address of the chain. */
+  /** RPC URL of the chain. */
   rpcUrl: string
 }
 
-/** The development chain that runs already becomes the mainnet's hub, label "1". */
+/** Starts a world whose mainnet hub, label "1", is a running development chain. */
 export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
@@ -143,7 +142,7 @@ async function build<N extends Network>(
 ): Promise<Stack<N>> {
   removeWorld(sandbox.home) // left by a killed run; written anew once this one is ready
 
-  // before anything starts: a port that is taken is said at once
+  // chosen before anything starts, so that a taken port is reported at once
   const [port, opsPort] = await allSettledOrThrow([
     choosePort('PORT', options.port),
     choosePort('OPS_PORT', options.opsPort),
@@ -191,11 +190,11 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds, clusters)
-  // another process of this world takes free ports
+  // a second process of this world uses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
-  const bridge = bridgeOf(database.url)
+  const bridge = createBridge(database.url)
   let stopped: Promise<void> | undefined
   return {
     ...world,
@@ -219,7 +218,7 @@ async function build<N extends Network>(
   }
 }
 
-/** Units of a feed in a dollar. */
+/** Units of a price feed in a dollar. */
 const DOLLAR = 1e8
 
 async function setPrices(

@@ -15,7 +15,7 @@ import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
-/** Public, as all keys of a local world. */
+/** Keys of a local world. They are all public. */
 export const LOCAL_KEYS = {
   SHARE_KEY: `0x${'5a'.repeat(32)}`,
   TOKEN_KEY: `0x${'5b'.repeat(32)}`,
@@ -29,7 +29,7 @@ export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' |
   restart(): Promise<void>
 }
 
-/** Waits for all tasks even when one fails: a part that is still starting can't be ended. */
+/** Waits for all tasks even when one fails, since a part that is still starting can't be ended. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -39,7 +39,7 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** Of the API or of the operator's routes. @throws Error when the wanted port is taken */
+/** Port of the API or of the operator's routes. @throws Error when the requested port is taken */
 export async function choosePort(variable: string, wanted: number | undefined): Promise<number> {
   if (wanted === undefined || wanted === 0) return freePort()
   if (!(await isPortFree(wanted)))
@@ -88,7 +88,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
 }
 
-/** An open database client keeps working. */
+/** The port of the earlier start, so that an open database client keeps working. */
 async function lastPort(file: string): Promise<number> {
   const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
   const port = last > 0 && (await isPortFree(last)) ? last : await freePort()
@@ -96,10 +96,10 @@ async function lastPort(file: string): Promise<number> {
   return port
 }
 
-/** RPC URLs of chains that run already, by label. */
+/** RPC URLs, by label, of chains that already run. */
 export type Attached = Readonly<Partial<Record<ChainLabel, string>>>
 
-/** Starts the chains that are not attached, with all contracts, connected. */
+/** Starts the chains that are not attached, deploys all contracts, and connects them. */
 export async function startChains(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
@@ -140,7 +140,7 @@ export interface DaemonAt {
   env: DaemonEnvironment
 }
 
-/** Complete environment of a daemon of a local world, with all keys. */
+/** Complete environment of a local world's daemon, with all keys. */
 export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
@@ -172,7 +172,7 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
   sandbox.log('the daemon is ready')
 }
 
-/** The journal may hold a registration that a chain lost with its newest second in a kill. */
+/** Explains a halted chain: the journal may have a registration that a killed chain lost with its newest blocks. */
 function behindJournal(sandbox: Sandbox, problem: string): string {
   const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
   return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { serveInTest } from '../../test/support/httpServer.js'
 import { until } from './until.js'
 
-/** An API that answers each request as the next of its steps says, the last one for ever. */
+/** An API that answers each request by the next of its steps. The last step is repeated. */
 const apiOf = async (...steps: ((res: ServerResponse) => void)[]): Promise<{ api: string }> => ({
   api: await serveInTest((_, res) => (steps.length > 1 ? steps.shift()! : steps[0]!)(res)),
 })
@@ -11,7 +11,7 @@ const json = (status: number, body: object) => (res: ServerResponse) =>
   void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
 describe('until.status', () => {
-  it('waits over a daemon that restarts', async () => {
+  it('waits while a daemon restarts', async () => {
     const at = await apiOf(
       (res) => res.destroy(),
       json(503, { error: 'unavailable' }),
@@ -20,13 +20,13 @@ describe('until.status', () => {
     expect(await until.status(at, '0x1', 'finalized')).toMatchObject({ status: 'finalized' })
   })
 
-  it('ends at its deadline, also where nothing is answered', async () => {
+  it('ends at its deadline, even without any answer', async () => {
     const at = await apiOf(() => {})
     const waited = until.status(at, '0x1', 'finalized', { deadlineMs: 200 })
     await expect(waited).rejects.toThrow('waiting 0.2 s for 0x1 to be finalized')
   }, 3_000)
 
-  it('throws what is refused at once', async () => {
+  it('throws a refusal at once', async () => {
     const at = await apiOf(json(400, { error: 'invalid_request' }))
     await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({
       code: 'invalid_request',

@@ -7,11 +7,11 @@ import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
-/** Time that a request has at least: the last answer is in the error. */
+/** Shortest timeout of a request, ms, so that the error can include a last answer. */
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
-  /** Asks the testnet. */
+  /** Waits on the testnet. */
   testnet?: boolean
   /** Default 30 s. */
   deadlineMs?: number
@@ -25,9 +25,11 @@ export type EventItem = FeedEvent & { data: Record<string, unknown> }
 const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
   new Client({ url: api, testnet, retries: 0 })
 
-/** Waits for answers of the API; throws the last one at the deadline, or once the condition can't come true. */
+/**
+ * Waits for answers of the API. Throws, with the last answer, at the deadline, or once the condition can't become true.
+ */
 export const until = {
-  /** Waits until a registration transaction has a status; throws at once for another final status. */
+  /** Waits until a registration transaction has a status. Throws at once for another final status. */
   async status(
     at: { api: string },
     tx: string,
@@ -54,7 +56,7 @@ export const until = {
     )
   },
 
-  /** Waits until `/status` finds nothing wrong: the chains are caught up, somebody leads. */
+  /** Waits until `/status` has no problem: the chains are caught up, and each network has leaders. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
     await poll('the daemon to be ready', options, async () => {
       const answer = await askReady(at.ops)
@@ -62,7 +64,7 @@ export const until = {
     })
   },
 
-  /** Waits for an event of the public feed, read from its start. */
+  /** Waits for an event of the public feed, which is read from its start. */
   async event(
     at: { api: string },
     matches: (event: EventItem) => boolean,

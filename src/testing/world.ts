@@ -7,7 +7,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
 
-/** All its keys are public. */
+/** A local world. All its keys are public. */
 export interface World<N extends Network = Network> {
   /** Base address of the API. */
   api: string
@@ -15,7 +15,7 @@ export interface World<N extends Network = Network> {
   ops: string
   databaseUrl: string
   networks: Record<N, WorldNetwork>
-  /** Accounts funded on every chain, for users; the first EVM account holds the seeded communities. */
+  /** Accounts for users, funded on every chain. The first EVM account holds the seeded communities. */
   accounts: { evm: EvmAccount[]; solana: SolanaAccount[] }
   seeds: Partial<Record<N, Seed>>
 }
@@ -30,7 +30,7 @@ export interface WorldNetwork {
 interface WorldChain {
   /** Network label of the interface: "1", "8453", ... */
   network: string
-  /** Local chain id, so no signature can be replayed on the public chain. */
+  /** Local chain id, so that no signature can be replayed on the public chain. */
   chainId: number
   rpcUrl: string
 }
@@ -49,15 +49,17 @@ export interface WorldSpoke extends WorldChain {
   contracts: { spoke: Hex; endpoint: Hex; communityPayments: Hex }
 }
 
-/** ENS on the hub's chain, where names below `parent` resolve: `universalResolver` is viem's `ensUniversalResolver`. */
+/**
+ * ENS on the hub's chain, on which names below `parent` resolve. `universalResolver` is viem's `ensUniversalResolver`.
+ */
 export interface WorldEns {
   registry: Hex
   universalResolver: Hex
-  /** The EnsResolver of `parent`, in the registry and behind the universal resolver. */
+  /** The EnsResolver of `parent`, as set in the registry. The universal resolver finds it there. */
   resolver: Hex
-  /** Where accounts of the hub's chain set their primary names. */
+  /** Contract in which accounts of the hub's chain set their primary names. */
   reverseRegistrar: Hex
-  /** `local.eth`, on testnet `local-testnet.eth`. */
+  /** `local.eth`; on testnet `local-testnet.eth`. */
   parent: string
 }
 
@@ -66,7 +68,7 @@ export interface WorldSolana {
   wsUrl: string
   /** In base58. */
   genesisHash: string
-  /** Program id of the registrar, fresh at every start of the world. */
+  /** Program id of the registrar. It changes at every start of the world. */
   programId: string
 }
 
@@ -93,12 +95,12 @@ export interface SeedPrice {
 export interface SeedCommunities {
   /** Holder of both names: `accounts.evm[0]`. */
   admin: Hex
-  /** Free for everybody. */
+  /** A community whose names are free for everybody. */
   open: { name: string }
   paid: { name: string; prices: SeedPrice[] }
 }
 
-/** A seeded name with its owner, and one transaction per lasting status. */
+/** A seeded name with its owner, and one transaction for each lasting status. */
 export interface Seed {
   name: string
   owner: Hex
@@ -106,17 +108,17 @@ export interface Seed {
     /** Two bids for the name on the hub. */
     finalized: Hex
     lost: Hex
-    /** Transaction on the hub that no block takes, since its sender's earlier nonces are unused. */
+    /** Transaction on the hub that can't be mined, since its sender's earlier nonces are unused. */
     pending: Hex
-    /** Message of a spoke above the relayer's spend cap, hence parked. Absent in a world without spokes. */
+    /** Message of a spoke above the relayer's spend cap, and therefore parked. Absent in a world without spokes. */
     bridging?: Hex
   }
-  /** Absent where another wallet holds their names. */
+  /** Absent where another wallet holds the names. */
   communities?: SeedCommunities
 }
 
 const EVM_ACCOUNTS = 10
-/** Index of the mnemonic's account for the world's own work, which is nobody's wallet. */
+/** Account index of the mnemonic for the world's own work. Users have no wallet there. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
@@ -124,7 +126,7 @@ export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 let root: HDKey | undefined
 const known = new Map<string, TestAccount>()
 
-/** Account of the well-known mnemonic (BIP-39, BIP-44). viem derives it anew each time. */
+/** Account of the well-known mnemonic (BIP-39, BIP-44). viem derives it on each call. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
   if (known.has(path)) return known.get(path)!
@@ -134,7 +136,7 @@ export function testAccount(addressIndex: number, accountIndex = 0): TestAccount
   return known.get(path)!
 }
 
-/** The ten well-known accounts of local Ethereum tools, lower-case addresses. */
+/** The ten well-known accounts of local Ethereum tools, with lower-case addresses. */
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
     const { address, privateKey } = testAccount(addressIndex)
@@ -142,10 +144,10 @@ export function worldAccounts(): EvmAccount[] {
   })
 }
 
-/** The first of them, who holds the seeded communities; the seeder uses no other. */
+/** The first of them, which holds the seeded communities. The seeds use no other. */
 export const seedAdmin = (): EvmAccount => worldAccounts()[0]!
 
-/** Roles of the world's own work on the EVM chains. */
+/** Roles of the world's own work on EVM chains. */
 export type Operator = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
@@ -162,7 +164,7 @@ const OPERATORS = [
   'ensGateway',
 ] as const
 
-/** Account of a role, none of which is among `worldAccounts`. */
+/** Account of a role. It is not among `worldAccounts`. */
 export function operatorAccount(operator: Operator): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
@@ -172,16 +174,19 @@ export const operatorAddresses = (): Hex[] =>
 
 export const lowerCase = (address: string): Hex => address.toLowerCase() as Hex
 
-/** An EVM address as a word: 32 bytes, left-padded. */
+/** An EVM address left-padded to 32 bytes. */
 export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
 
 /** Path of a home folder's world file. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
-/** Path of the file of variables for commands, Foundry and Hardhat. */
+/** Path of the file with environment variables for commands, Foundry and Hardhat. */
 const envFile = (home: string): string => path.join(home, '.env')
 
-/** Readable by their owner only: the files hold keys. @param env of its daemon */
+/**
+ * Writes the world's files, readable by their owner only since they hold keys.
+ * @param env environment of the world's daemon
+ */
 export function writeWorld<N extends Network>(
   home: string,
   world: World<N>,
@@ -213,7 +218,7 @@ export function writeWorld<N extends Network>(
 const upperSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** Undefined when there is none. The world may have ended since. */
+/** The world of a home folder. Undefined when there is none. The world may have ended since. */
 export function readWorld(home: string): World | undefined {
   try {
     return JSON.parse(fs.readFileSync(worldFile(home), 'utf8')) as World

@@ -9,11 +9,11 @@ import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
 import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { badRequests, ensLookup } from '../support/dearest.js'
+import { badRequests, ensLookup } from '../support/declaredRequests.js'
 import { testEns } from '../support/ens.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Row of the table: sent as it stands, once the words in braces are filled in. */
+/** A row of the table. Its request is sent literally, once the placeholders in braces are filled in. */
 interface Row {
   line: number
   request: string
@@ -73,7 +73,7 @@ beforeAll(async () => {
 })
 afterAll(() => agent.destroy())
 
-/** Bodies that are no text. */
+/** Bodies that are not text. */
 const BYTES: Readonly<Record<string, Buffer>> = {
   '{utf16}': Buffer.from('["x"]', 'utf16le'),
   '{latin1}': Buffer.from('["é"]', 'latin1'),
@@ -142,7 +142,7 @@ function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer>
   })
 }
 
-/** What stands for a parameter that is not the odd one; others are a community's name. */
+/** Values for the parameters that the row does not abuse. Other parameters get a community's name. */
 const GOOD: Readonly<Record<string, string>> = {
   address: 'alice',
   sender: 'alice',
@@ -169,10 +169,10 @@ const scene = (): SampleData => ({
   wrongProof: () => ({}),
 })
 
-/** Routes whose parameters are all that can be abused. */
+/** Routes of which only the parameters can be abused. */
 const isPlain = ({ method, isStream }: Route) => method === 'get' && !isStream
 
-/** Expects an error of ours: a sentence, never an exception's text. */
+/** Expects one of our own errors: a sentence, never an exception's text. */
 function expectError(text: string, status: number, error: unknown = expect.any(String)): void {
   expect(JSON.parse(text), text).toMatchObject({
     status,

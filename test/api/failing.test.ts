@@ -19,7 +19,7 @@ it.each([
   [
     '42501',
     'permission denied for table sessions',
-    'the role of the database lacks a right: table sessions',
+    'the database role does not have a right: table sessions',
   ],
 ])(
   'failing sign-ins are reported as a problem with their cause: %s',

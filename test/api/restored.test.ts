@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
-import { createMemory } from '../../src/db/journal/restored.js'
+import { createRestoreDetector } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { printed } from '../support/cli.js'
@@ -113,7 +113,7 @@ it('processes that have seen lost entries restart the feed automatically, once',
   const reported: string[] = []
   const looks = [0, 0]
   const listeners = looks.map((_, i) => {
-    const memory = createMemory(world.pool, (network) => reported.push(network))
+    const memory = createRestoreDetector(world.pool, (network) => reported.push(network))
     const look = () => void memory().then(() => looks[i]!++)
     const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
     return createListener({ ...options, onError: (error) => reported.push(error.message) })

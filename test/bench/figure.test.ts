@@ -8,7 +8,7 @@ const figure = (
   measure: Figure['measure'] = 'processor',
 ): Figure => ({ title, floor: 'a loop', measure, ratios })
 
-it('a median that is much above what holds is a regression, and one slow run is not', () => {
+it('a median much above the recorded ratio is a regression, and a single slow run is not', () => {
   const held = { 'index, processor': 1, 'api, processor': 2 }
   expect(regressions([figure('index', [1.1, 9, 1.2]), figure('api', [0.5])], held)).toEqual([])
   expect(regressions([figure('index', [1.1, 1.4, 1.5])], held)).toEqual([
@@ -16,21 +16,21 @@ it('a median that is much above what holds is a regression, and one slow run is 
   ])
 })
 
-it('a time by the clock is shown and not compared: it shows what the neighbours do', () => {
+it('wall-clock time is shown and not compared, since it depends on other processes', () => {
   const held = { 'index, clock': 1, 'index, processor': 1 }
   const slow = [9, 9, 9]
   expect(regressions([figure('index', slow, 'clock')], held)).toEqual([])
   expect(regressions([figure('index', slow)], held)).toHaveLength(1)
 })
 
-it('a figure without a ratio is named', () => {
+it('a figure without a recorded ratio is reported', () => {
   const held = { 'index, processor': 1 }
   expect(unheld([figure('new', [1]), figure('index', [1])], held)).toEqual([
     'new, processor: no ratio is held for it',
   ])
 })
 
-it('the ratios that are held and those of performance.md are of one run', () => {
+it('the recorded ratios and those of performance.md are of the same run', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
   const page = read('docs/measure/performance.md')
   const table = /<!-- figures -->\n([^<]*)<!-- end -->/.exec(page)![1]!

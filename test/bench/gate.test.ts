@@ -49,11 +49,11 @@ it.each([
     0.12,
     "this machine can't carry 2,000/s with its generator: 1,500/s, the lowest rate that was tried, left 12 % idle, less than 20 %",
   ],
-])('a rate that was held is said with what it left idle: %s', (idle, sentence) => {
+])('the sentence on a sustained rate states how much it left idle: %s', (idle, sentence) => {
   expect(heldSentence({ wanted: 2_000, held: 1_500, idle })).toBe(sentence)
 })
 
-/** A server that answers 200, runs a generator at it, and stands still meanwhile. */
+/** Runs a generator against a server that answers 200, and stalls the server meanwhile. */
 async function generateAt(job: object, pauseMs: number): Promise<Load> {
   let isHeld = false
   const server = createServer(async (_, response) => {
@@ -80,12 +80,13 @@ async function generateAt(job: object, pauseMs: number): Promise<Load> {
   return JSON.parse(stdout) as Load
 }
 
-it('a service that stands still shows in all requests that were due meanwhile', async () => {
-  // half of the time: a closed loop would wait with its next request, and have one slow one a connection
+it('a stall shows in all requests that were due meanwhile', async () => {
+  // stalls for half of the time: a closed loop waits with its next request and has only one slow request for each
+  // connection
   const stalled = await generateAt({ rate: 400, seconds: 1 }, 500)
   expect(stalled).toMatchObject({ sent: 400, failed: 0 })
   expect(stalled.p95).toBeGreaterThan(350)
-  // 200 of 400 requests were due in the pause, and waited for half of it on average
+  // 200 of 400 requests were due during the stall, and waited for half of it on average
   expect(stalled.p50).toBeLessThan(stalled.p95)
 })
 

@@ -18,7 +18,7 @@ import {
   type CommunityPaymentRequest,
   type ReleaseSigner,
 } from '../../src/chains/chain.js'
-import { structOf } from '../../src/chains/evm/community/ending.js'
+import { paymentStruct } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
@@ -44,7 +44,7 @@ import {
 
 export type Label = '1' | '8453'
 
-/** Fields of a payment that differ from the first price of its chain. */
+/** Fields of a payment that differ from the default: the first price of its chain. */
 export interface Pay {
   on?: Label
   /** Index of the payer's account. */
@@ -58,7 +58,7 @@ export interface Pay {
 
 export type CommunityWorld = Awaited<ReturnType<typeof startCommunityWorld>>
 
-/** Hub and spoke with payments contracts, no daemon; account 0 holds the communities asked for. */
+/** Starts hub and spoke with payments contracts, without a daemon. Account 0 holds the requested communities. */
 export async function startCommunityWorld(communities: readonly string[]) {
   const world = await startBridgeWorld({ payments: true })
   const { pool } = world
@@ -139,7 +139,10 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
   const quote = (pay: Pay) => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
 
-  /** Sends the port's calls of a payment, approvals first. A fixed gas limit has reverting calls mined too. */
+  /**
+   * Sends the transactions of a payment, approvals first. With a fixed gas limit, so that reverting calls are mined
+   * too.
+   */
   async function pay(what: Pay): Promise<{ tx: Hex; id: Hex | null }> {
     const { on = '1', by = 1 } = what
     const { type: _, approval, approvalReset, ...payment } = await quote(what)
@@ -165,16 +168,13 @@ export async function startCommunityWorld(communities: readonly string[]) {
       ...options,
     })
 
-  /** Judges confirmed payments, as the index leader does. */
+  /** Runs the judge over confirmed payments, as the index leader does. */
   async function judge(): Promise<JudgeOutcome> {
     await confirm()
     return judgeOf().step()
   }
 
-  /**
-   * Lets the relayers of both chains go on until nothing is under way.
-   * @param payments settings of `payments`
-   */
+  /** Runs the relayers of both chains until nothing is pending. @param payments settings of `payments` */
   async function giveBack(
     payments: { releaseAfterMs?: number; refusalWorth?: number } = {},
   ): Promise<void> {
@@ -208,7 +208,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
   const refusals = (on: Label = '1') => ended('Refused', on)
 
-  /** Sends a call to the payments contract, which has to go through. */
+  /** Sends a call to the payments contract, which has to succeed. */
   async function call(by: number, data: Hex, on: Label = '1'): Promise<void> {
     const hash = await sideOf(on)
       .walletClient(by)
@@ -217,11 +217,11 @@ export async function startCommunityWorld(communities: readonly string[]) {
       throw new Error(`${data.slice(0, 10)} reverted`)
   }
 
-  /** Payments as they are brought to the contract, by their ids. */
+  /** Payments by id, as the contract's struct. */
   async function structsOf(...ids: Hex[]) {
     const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
     const rows = await query<PaymentRow>(pool, 'mainnet', text, [ids.map(fromHex)])
-    return rows.map((row) => structOf(paymentOf(row) as StoredPayment<CommunityNameTarget>))
+    return rows.map((row) => paymentStruct(paymentOf(row) as StoredPayment<CommunityNameTarget>))
   }
 
   const ownerOf = async (community: string, name: string): Promise<string | null> => {
@@ -234,14 +234,17 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
   const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, tx)
 
-  /** What the answer for a transaction says: of status, reason, refund and, where it is asked for, payout. */
+  /** The API's answer for a transaction: status, reason, refund and, if requested, payout. */
   async function outcomeOf(tx: Hex, { withPayout = false } = {}): Promise<string> {
     const { status: is, reason, refund, payout } = await status(tx)
     return [is, reason, refund, withPayout ? payout : undefined]
       .filter((part) => part !== undefined)
       .join(' ')
   }
-  /** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
+  /**
+   * Advances both chains and the clocks of their relayers, by enough to pass the minutes that a busy chain's clock is
+   * ahead.
+   */
   async function pass(days: number): Promise<void> {
     for (const side of [world.hub, world.spoke]) {
       await side.test.increaseTime({ seconds: days * DAY_S })
@@ -249,14 +252,14 @@ export async function startCommunityWorld(communities: readonly string[]) {
     }
     world.aheadMs += days * DAY_S * 1_000 + 600_000
   }
-  /** Takes a payment back as its payer, once the contract allows it. */
+  /** Reclaims a payment as its payer, once the contract allows it. */
   async function reclaim(by: number, id: Hex | null): Promise<void> {
     const args = [await structsOf(id!)] as const
     await call(by, encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'reclaim', args }))
     await confirm()
   }
 
-  /** Ends a payment by the relayer's key, but not by the service's relayer. */
+  /** Ends a payment with the relayer's key, but not by the service's relayer. */
   async function endByKey(decision: 'refuse' | 'release', id: Hex | null): Promise<void> {
     const { test, public: client } = world.hub
     await test.impersonateAccount({ address: world.relayer })
@@ -313,7 +316,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
 
 const DAY_S = 86_400
 
-/** A chain that can not be asked for balances. */
+/** A chain that can't be asked for balances. */
 export const AWAY: BalancePort = {
   label: '8453',
   tokenBalance: async () => Promise.reject(new ChainUnavailableError('away')),
@@ -321,7 +324,7 @@ export const AWAY: BalancePort = {
 
 export const NATIVE: Hex = `0x${'00'.repeat(20)}`
 
-/** The payments contract's id of the payment that a transaction made, null where it made none. */
+/** The payments contract's id of a transaction's payment. Null where it made none. */
 function idOf({ logs }: TransactionReceipt): Hex | null {
   const [held] = parseEventLogs({ abi: communityPaymentsAbi, eventName: 'Held', logs })
   return held?.args.paymentId ?? null

@@ -6,9 +6,9 @@ import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { startCommunityWorld } from './communityWorld.js'
 
-/** More than the judge takes in two steps, after which the first ones are due again. */
+/** More payments than the judge handles in two steps, after which the first ones are due again. */
 const WAITING = 210
-/** Two Solana nodes that say nothing, each asked for 20 s, eight payments at once. */
+/** Two Solana nodes that do not answer, each with a timeout of 20 s, for eight payments at once. */
 const MS_A_PAYMENT = (2 * 20_000) / 8
 /** A step that lasts longer ends the lead of the whole network (src/ops/worker.ts). */
 const STEP_LIMIT_MS = 5 * 60_000
@@ -25,10 +25,10 @@ const proxy = useWorld(() =>
       })
   }),
 )
-/** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
+/** Number of answers from a node that is some blocks behind, in which the payer still holds nothing. */
 let behind = 0
 
-/** Sets a community's price, and asks for a unit of a new token on the spoke. */
+/** Sets a community's price, and requires a unit of a new token on the spoke. */
 async function gate(community: string): Promise<void> {
   const token = await at.deployToken('8453')
   const requirements = [{ kind: 'token', network: '8453', token, minimum: '1' }]
@@ -36,7 +36,7 @@ async function gate(community: string): Promise<void> {
   await at.mint(token, 1, 5n, '8453')
 }
 
-it('a requirement is not failed for ever by the word of one node, where there is another', async () => {
+it('a requirement does not fail for good because of one node, where there is another', async () => {
   await gate('other')
   const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
   file.chains[1]!.rpcUrls.unshift(proxy.url)
@@ -54,7 +54,7 @@ it('a requirement is not failed for ever by the word of one node, where there is
   expect(await at.ownerOf('other', 'ann')).toBe(at.addressOf(1))
 })
 
-it('payments that wait for a chain that hangs delay no other, however many they are', async () => {
+it('payments that wait for a hanging chain do not delay others, at any number', async () => {
   await at.configure('club', { prices: [at.price('1', 1_000n)] })
   await gate('gated')
   for (let i = 0; i < WAITING; i++) await at.pay({ community: 'gated', name: `n${i}`, amount: 1n })

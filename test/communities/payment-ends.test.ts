@@ -11,7 +11,10 @@ import { replay } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { countRefusedNames } from '../../src/db/outbox/payouts.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
-import { communityNameAvailability, standingOf } from '../../src/db/registry/communityNames.js'
+import {
+  communityNameAvailability,
+  readCallerStanding,
+} from '../../src/db/registry/communityNames.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
@@ -19,7 +22,7 @@ import { storedOf } from '../support/airdrop.js'
 import { useWorld } from '../support/useWorld.js'
 import { AWAY, NATIVE, startCommunityWorld } from './communityWorld.js'
 
-/** How payments for names of communities end: nothing by silence, and nobody keeps another from his money. */
+/** How payments for community names end: none ends by mere silence, and nobody can keep a payer from the money. */
 
 const PRICE = 1_000n
 const DAY_MS = 86_400_000
@@ -45,10 +48,10 @@ const parkedJobs = async () =>
     ({ state }) => state === 'parked',
   )
 
-describe('the money of a name that was bought', () => {
-  it('is its recipient’s at the relayer’s word, as soon as the registration is final', async () => {
+describe('the money of a bought name', () => {
+  it('belongs to the recipient with the relayer’s signature, as soon as the registration is final', async () => {
     const made = [await at.pay({ name: 'one' }), await at.pay({ name: 'two', by: 2 })]
-    // what bought nothing is its payer's, however soon the relayer comes to refuse it
+    // a payment that bought nothing belongs to its payer, even if the relayer refuses it late
     await at.pay({ name: 'one', by: 5 })
     expect(await payoutsOf(at.context, 'club'), 'not before').toEqual([])
     await at.judge()
@@ -56,7 +59,7 @@ describe('the money of a name that was bought', () => {
     const [payout, ...others] = await payoutsOf(at.context, 'club')
     expect(others).toEqual([])
     const { transaction, ...rest } = payout!
-    // anybody asks, and the relayer's key may be a remote one that counts its signatures
+    // anybody may request it, and the relayer's key may be a remote signer that counts its signatures
     await Promise.all([1, 2, 3].map(() => payoutsOf(at.context, 'club')))
     expect(at.signedWords).toHaveLength(1)
     expect(rest).toEqual({
@@ -78,7 +81,7 @@ describe('the money of a name that was bought', () => {
     for (const { id } of made) expect(await jobOf(id), 'nothing is left to release').toBeUndefined()
   })
 
-  it('is released by the relayer, in batches, where the recipient sleeps', async () => {
+  it('is released by the relayer, in batches, where the recipient does nothing', async () => {
     const made = [await at.pay({ name: 'slept' }), await at.pay({ name: 'dreamt' })]
     const cheap = await at.pay({ name: 'cheap', amount: 1n })
     await at.judge()
@@ -104,8 +107,8 @@ describe('the money of a name that was bought', () => {
   })
 })
 
-describe('a payment that nobody speaks about', () => {
-  it('is its payer’s to reclaim, buys nothing, and ends as reclaimed', async () => {
+describe('a payment that nobody decides', () => {
+  it('can be reclaimed by its payer, buys nothing, and ends as reclaimed', async () => {
     const { tx, id } = await at.pay({ name: 'silent', by: 3 })
     await at.confirm()
     await at.pass(7)
@@ -122,7 +125,7 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
   })
 
-  it('is judged as good no more when its payer is about to be able to reclaim it', async () => {
+  it('buys nothing once its payer can almost reclaim it', async () => {
     const { tx } = await at.pay({ name: 'tardy', by: 3 })
     await at.confirm()
     const paidMs = Number((await at.world.hub.public.getBlock()).timestamp) * 1_000
@@ -133,14 +136,14 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met refused')
   })
 
-  it('below the cost of its refusal is left to its payer, and its status says from when on', async () => {
+  it('below the cost of its refusal is left to its payer, and its status has the time of reclaiming', async () => {
     const dust = await at.pay({ name: 'dust', amount: 1n })
     const worth = await at.pay({
       name: 'worth',
       amount: 10n ** 18n,
       recipient: `0x${'77'.repeat(20)}`,
     })
-    // what a token's unit is worth nobody tells
+    // the value of a token's unit is unknown
     await at.mint(token, 1, 1n)
     const inToken = await at.pay({ name: 'dust', token, amount: 1n })
     await at.judge()
@@ -153,13 +156,13 @@ describe('a payment that nobody speaks about', () => {
     expect(await at.status(dust.tx)).toMatchObject({ reclaimAfter })
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
     expect(await parkedJobs(), 'no alarm').toEqual([])
-    // it bought nothing: its recipient never gets it
+    // it bought nothing, so its recipient never gets it
     await at.giveBack({ refusalWorth: 1, releaseAfterMs: 0 })
     expect(await at.ended('Released')).not.toContain(dust.id)
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
   })
 
-  it('is refused after all once gas is cheap again: an hour’s prices keep nobody’s money for a week', async () => {
+  it('is refused after all once gas is cheap again, so that an hour’s prices do not lock money for a week', async () => {
     const baseFee = (gwei: bigint) =>
       at.world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * 10n ** 9n })
     const worth = await at.pay({
@@ -182,7 +185,7 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
   })
 
-  it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {
+  it('is still refused when an operator resumes it, and ends when its payer has reclaimed it', async () => {
     const resumed = await at.pay({ name: 'dust', amount: 1n })
     const left = await at.pay({ name: 'dust', amount: 2n, by: 4 })
     await at.judge()
@@ -207,7 +210,7 @@ describe('a payment that nobody speaks about', () => {
   })
 })
 
-describe('a name that a payment bought', () => {
+describe('a bought name', () => {
   const PAYER = 3
   const price = () => ({ ...at.price('1', PRICE), amount: PRICE })
   const isTaken = async (name: string, prices = [price()]) => {
@@ -217,7 +220,7 @@ describe('a name that a payment bought', () => {
   const isHeldByPayer = async (name: string) => {
     const wallet = storedOf(at.addressOf(PAYER))
     const asked = { community: 'club', name, caller: wallet, wallet }
-    return (await standingOf(at.pool, 'mainnet', asked)).isHeld
+    return (await readCallerStanding(at.pool, 'mainnet', asked)).isHeld
   }
 
   const refusedNames = () =>
@@ -250,7 +253,7 @@ describe('a name that a payment bought', () => {
         await at.reclaim(PAYER, id)
       },
     },
-    // a thief of the key, a second installation or an old copy of the database
+    // as by a thief of the key, a second installation or an old copy of the database
     {
       end: 'refused',
       isAlarm: true,
@@ -294,7 +297,7 @@ describe('a name that a payment bought', () => {
     expect(await outcomeOf(second.tx)).toBe('lost_bid name_taken refused')
   })
 
-  it('can be bought again by its payer, who pays for it then', async () => {
+  it('can be bought again by the same payer, who then has to pay', async () => {
     const { id } = await at.pay({ name: 'twice-bought', by: PAYER })
     await at.judge()
     await at.endByKey('refuse', id)
@@ -309,7 +312,7 @@ describe('a name that a payment bought', () => {
     expect(await isTaken('twice-bought')).toBe(true)
   })
 
-  it('is kept once the payment was released', async () => {
+  it('stays registered once its payment was released', async () => {
     const { tx, id } = await at.pay({ name: 'bought-released', by: PAYER })
     await at.judge()
     await at.endByKey('release', id)
@@ -322,7 +325,7 @@ describe('a name that a payment bought', () => {
   })
 })
 
-it('a relayer that comes late tells what the chain says, never that released money was refused', async () => {
+it('a late relayer reports the chain’s outcome, never that released money was refused', async () => {
   const { tx, id } = await at.pay({ name: 'released', amount: 1n })
   await at.judge()
   await at.endByKey('release', id)
@@ -331,7 +334,7 @@ it('a relayer that comes late tells what the chain says, never that released mon
   expect(await outcomeOf(tx)).toBe('invalid underpaid released')
 })
 
-it('a name is kept from sale by no payment below its price', async () => {
+it('a payment below the price does not block the sale of a name', async () => {
   const rules = { community: 'club', name: 'wished' }
   const prices = [{ network: '1', token: 'native', amount: PRICE, recipient: at.treasury }]
   const availability = () => communityNameAvailability(at.pool, 'mainnet', rules, prices)
@@ -347,7 +350,7 @@ it('a name is kept from sale by no payment below its price', async () => {
 })
 
 describe('an attack', () => {
-  it('by a community whose token answers 0xEF… at the judgement: the payer gets its money, no node is blamed', async () => {
+  it('by a community whose token answers 0xEF… at the judgement: the payer gets the money back, and no node counts as faulty', async () => {
     await at.configure('trap', {
       prices: [at.price('1', PRICE)],
       requirements: [{ kind: 'token', network: '1', token, minimum: '100' }],
@@ -360,7 +363,7 @@ describe('an attack', () => {
     const ports = [createCommunityPort(rpc, config!)]
     await tell(9)
     expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe((0xefn << 248n) + 1n)
-    // a balance of 0 when it counts: nothing at all is answered
+    // a balance of 0 at the time of the judgement: the token answers nothing at all
     await at.world.hub.test.setCode({ address: token, bytecode: '0x60ef5f5360015ff3' })
     expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe(0n)
     await at.confirm()
@@ -376,7 +379,7 @@ describe('an attack', () => {
     expect(await at.creditOf(6)).toBe(PRICE)
   })
 
-  it('by a payment of 2^256−1 in a token of one’s own: it is refused at once, and later refusals work', async () => {
+  it('by a payment of 2^256−1 in a token of the attacker: it is refused at once, and later refusals work', async () => {
     const evil = await at.deployToken()
     for (const amount of [maxUint256, 2n ** 128n]) {
       await at.mint(evil, 7, amount === maxUint256 ? maxUint256 : 0n)
@@ -392,7 +395,7 @@ describe('an attack', () => {
     expect(await at.creditOf(7, evil)).toBe(2n ** 128n + 4n)
   })
 
-  it('by a chain that is away while a payment waits: the payer reclaims it, and it ends as reclaimed', async () => {
+  it('by a chain that is unavailable while a payment waits: the payer reclaims it, and it ends as reclaimed', async () => {
     await at.configure('trap', {
       prices: [at.price('1', PRICE)],
       requirements: [{ kind: 'token', network: '8453', token, minimum: '1' }],
@@ -413,7 +416,7 @@ describe('an attack', () => {
   })
 })
 
-it('money is conserved to the unit: what the contracts have is what is held and credited', async () => {
+it('money is conserved to the unit: the contracts have exactly what is held and credited', async () => {
   for (const on of ['1', '8453'] as const) {
     const address = at.paymentsOn(on)
     const [owed] = await at

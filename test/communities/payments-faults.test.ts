@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { type RewindTarget, takeRowsBack } from '../../src/db/journal/rewind/rows.js'
+import { type RewindTarget, removeNewestRows } from '../../src/db/journal/rewind/rows.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
@@ -28,7 +28,7 @@ const blockOf = async (id: Hex): Promise<number> => {
   return (await at.pool.query<{ block: number }>(sql, [fromHex(id)])).rows[0]!.block
 }
 
-/** Pays twice for a name, which the first one buys. */
+/** Pays twice for a name. The first payment buys it. */
 async function bothPay(name: string) {
   const first = await at.pay({ on: '1', name })
   await at.judge()
@@ -37,7 +37,7 @@ async function bothPay(name: string) {
   return [first, second] as const
 }
 
-it('a payment that a reorg takes back is known no more, and comes again as another', async () => {
+it('a payment that a reorg removes is forgotten, and returns with another id', async () => {
   const { tx, id } = await at.pay({ name: 'reorged' })
   await at.world.index()
   expect(await at.status(tx)).toMatchObject({ status: 'pending' })
@@ -49,7 +49,7 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
   }) => Promise<unknown>
   await request({ method: 'anvil_rollback', params: [1] })
   await hub.test.dropTransaction({ hash: tx })
-  // the id tells the time of its block
+  // the id depends on the time of its block
   await hub.test.setNextBlockTimestamp({ timestamp: timestamp + 60n })
   await hub.test.mine({ blocks: 2 })
   await at.world.index()
@@ -64,7 +64,7 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
 describe('a relayer killed', () => {
   it.each(['relay.broadcast', 'relay.sent'])('at %s refuses the payment once', async (point) => {
     const { tx, id } = await at.pay({ name: point.replace('.', '-'), amount: 1n })
-    // entered and queued in one transaction: nothing can come between
+    // appended and queued in one transaction, so nothing can happen in between
     expect(await at.judge()).toMatchObject({ payments: 1 })
     await holdBlocks(at.world.hub)
     expect(await die(at.world, point)).toBe('SIGKILL')
@@ -96,14 +96,14 @@ describe('a rewind', () => {
       ({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id,
     )
 
-  it('has a payment that comes back judged again', async () => {
+  it('has a returning payment judged again', async () => {
     const { tx, id } = await at.pay({ on: '8453', name: 'again' })
     await at.judge()
-    // its entry may have come between the look for entries and the lock
+    // its entry may be appended between the search for entries and the lock
     const target = await targetOf('8453', await blockOf(id!))
     const { rows } = await at.pool.query('SELECT epoch FROM leaders WHERE network = 0 AND role = 0')
     expect(
-      await inTransaction(at.pool, (client) => takeRowsBack(client, target, rows[0].epoch)),
+      await inTransaction(at.pool, (client) => removeNewestRows(client, target, rows[0].epoch)),
     ).toBe(false)
     await rewindTo('8453', await blockOf(id!))
     expect(await at.ownerOf('club', 'again')).toBeNull()
@@ -112,7 +112,7 @@ describe('a rewind', () => {
     expect(await at.ownerOf('club', 'again')).toBe(at.addressOf(1))
   })
 
-  it('has a payment that was released buy its name again, however late', async () => {
+  it('lets a released payment buy its name again, at any time', async () => {
     const { tx, id } = await at.pay({ on: '8453', name: 'spent' })
     await at.judge()
     await at.giveBack({ releaseAfterMs: 0 })
@@ -126,7 +126,7 @@ describe('a rewind', () => {
     expect(await at.ownerOf('club', 'spent')).toBe(at.addressOf(1))
   })
 
-  it('gives no name for a refunded payment, though a rewind takes the earlier payment back', async () => {
+  it('gives no name for a refunded payment, even if a rewind removes the earlier payment', async () => {
     const [first, second] = await bothPay('twice')
     await at.giveBack()
     expect(await outcomeOf(second.tx)).toBe('lost_bid name_taken refused')
@@ -138,7 +138,7 @@ describe('a rewind', () => {
     expect(await timesRefused(second.id, '8453')).toBe(1)
   })
 
-  it('takes back what was only queued: who was second has the name then', async () => {
+  it('deletes refusals that are only queued, so the second payer then has the name', async () => {
     const [first, second] = await bothPay('queued')
     expect(await deliveryOf(second.id!)).toMatchObject({ state: 'queued' })
     await rewindTo('1', await blockOf(first.id!))
@@ -150,19 +150,19 @@ describe('a rewind', () => {
     expect([await timesRefused(first.id), await timesRefused(second.id, '8453')]).toEqual([1, 0])
   })
 
-  it('gives no name for what was left to its payer at a contract that another has replaced', async () => {
+  it('gives no name for a payment that was left to its payer at a replaced contract', async () => {
     const [first, second] = await bothPay('left')
     const leave = `UPDATE jobs SET state = 5, reason = 'below_refusal_cost', alone = true WHERE subject = $1`
     await at.pool.query(leave, [fromHex(second.id!)])
     await rewindTo('1', await blockOf(first.id!))
-    // nobody could release it: the payer would take back what the community was owed, and keep the name
+    // nobody could release it: the payer could reclaim the community's money, and keep the name
     expect(await at.ownerOf('club', 'left')).toBeNull()
     expect(await outcomeOf(second.tx)).toBe('invalid requirements_not_met reclaim')
     await at.judge()
     expect(await at.ownerOf('club', 'left')).toBe(at.addressOf(1))
   })
 
-  it('takes no refusal back that holds a nonce, parked or not: what was signed may have landed', async () => {
+  it('keeps a refusal that holds a nonce, parked or not, since its transaction may be mined', async () => {
     const [first, second] = await bothPay('signed')
     await at.giveBack()
     await at.pool.query('UPDATE payments SET outcome = NULL WHERE id = $1', [fromHex(second.id!)])
@@ -178,16 +178,16 @@ describe('a rewind', () => {
     expect(await at.ownerOf('club', 'signed')).toBe(at.addressOf(1))
   })
 
-  it('changes nothing where a payment is refunded meanwhile, which would buy its name for nothing', async () => {
+  it('changes nothing where a payment is refunded meanwhile, since it could then get its name for free', async () => {
     const [first, second] = await bothPay('meanwhile')
     const target = await targetOf('1', await blockOf(first.id!))
     const writer = await at.pool.connect()
-    // has the switch wait
+    // makes the switch wait
     await writer.query('BEGIN')
     await writer.query('SELECT FROM journal_heads FOR SHARE')
     const failed = rewind(at.pool, target, { apply: true })
     const rewinding = expect(failed).rejects.toThrow('was refunded meanwhile: run it again')
-    // is made once the refunds are read
+    // appears once the refunds are read
     const schema = () => at.pool.query("SELECT FROM pg_namespace WHERE nspname = 'rewind_mainnet'")
     await expect.poll(schema, { timeout: 30_000 }).toMatchObject({ rowCount: 1 })
     await at.world.run(await at.world.restart({ label: '8453' }))
@@ -221,8 +221,8 @@ describe('a rewind', () => {
 
     await rewindTo('8453', await blockOf(early.id!))
 
-    // in the new generation the refused payment buys nothing, so the second one has the name, by the number that the
-    // third one's entry named
+    // in the new generation the refused payment buys nothing. So the second payment has the name, with the number that
+    // the third one's entry refers to.
     expect(await rowsOf('renumbered')).toMatchObject([{ seq: freed }])
     expect(await at.ownerOf('club', 'renumbered')).toBe(at.addressOf(4))
     expect(await outcomeOf(thief.tx)).toBe('invalid requirements_not_met refused')
@@ -256,7 +256,7 @@ describe('a rewind', () => {
     expect(await timesRefused(id)).toBe(1)
   })
 
-  it('has a refusal looked at again whose block is read anew', async () => {
+  it('has a refusal checked again whose block is read again', async () => {
     const { tx, id } = await at.pay({ name: 'refused-again', amount: 1n })
     await at.judge()
     await at.giveBack()

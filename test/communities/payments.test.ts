@@ -76,7 +76,7 @@ describe('a payment', () => {
     })
   })
 
-  it('is known by its transaction before it is indexed', async () => {
+  it('is found by its transaction before it is indexed', async () => {
     const { tx } = await at.pay({ name: 'unindexed' })
     for (const side of [at.world.hub, at.world.spoke]) await side.test.mine({ blocks: 3 })
     expect(await at.status(tx)).toMatchObject({ status: 'pending' })
@@ -89,7 +89,7 @@ describe('a payment that buys nothing', () => {
   const cases: [string, Parameters<CommunityWorld['pay']>[0], string][] = [
     ['too little', { name: 'cheap', amount: PRICE - 1n }, 'invalid underpaid'],
     ['to somebody else', { name: 'astray', recipient: `0x${'77'.repeat(20)}` }, 'invalid no_price'],
-    ['for a community that is none', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
+    ['for an unknown community', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
     ['before the start', { community: 'early', name: 'foo' }, 'invalid not_active'],
     [
       'without what is required',
@@ -119,7 +119,7 @@ describe('a payment that buys nothing', () => {
     },
   )
 
-  it('lost its name to a payment on another chain that is older', async () => {
+  it('loses its name to an older payment on another chain', async () => {
     const first = await at.pay({ on: '1', name: 'wanted', by: 1 })
     await at.world.spoke.test.setNextBlockTimestamp({ timestamp: (await timeOf('1')) + 60n })
     const second = await at.pay({ on: '8453', name: 'wanted', by: 4 })
@@ -149,7 +149,7 @@ describe('requirements', () => {
     expect(await outcomeOf(tx)).toBe('finalized')
   })
 
-  it('of a chain that can not be asked delay their own payments alone', async () => {
+  it('of an unavailable chain delay only their own payments', async () => {
     const waiting = await at.pay({ community: 'gated', name: 'patient', by: 5 })
     const other = await at.pay({ name: 'prompt' })
     await at.confirm()
@@ -168,7 +168,7 @@ describe('requirements', () => {
     expect(await outcomeOf(waiting.tx)).toBe('finalized')
   })
 
-  it('go on where the clock was set back while they waited', async () => {
+  it('continue where the clock was set back while they waited', async () => {
     const { tx } = await at.pay({ community: 'gated', name: 'set-back', by: 5 })
     await at.confirm()
     let nowMs = Date.now()
@@ -181,7 +181,7 @@ describe('requirements', () => {
     expect(await outcomeOf(tx)).toBe('finalized')
   })
 
-  it('count a token that is none, reverts, loops or answers nothing as a balance of 0', async () => {
+  it('count an address that is not a token, reverts, loops or answers nothing as a balance of 0', async () => {
     const port = at.portOf('1')
     const code = async (bytecode: Hex): Promise<Hex> => {
       const address: Hex = `0x${bytecode.slice(2, 12).padStart(40, 'e')}`
@@ -189,32 +189,32 @@ describe('requirements', () => {
       return address
     }
     const of = (address: Hex) => port.tokenBalance(address, at.addressOf(1))
-    // revert with what looks like a node's refusal; a loop; stop; half a word
+    // a revert with a text like a node's refusal, a loop, a stop, and half a word
     const words = Buffer.from('rate limit exceeded').toString('hex').padEnd(64, '0')
     expect(await of(await code(`0x7f${words}6000526020 6000fd`.replace(' ', '') as Hex))).toBe(0n)
     expect(await of(await code('0x5b600056'))).toBe(0n)
     expect(await of(await code('0x00'))).toBe(0n)
     expect(await of(await code('0x60ff5f53 60105ff3'.replace(' ', '') as Hex))).toBe(0n)
     expect(await of(`0x${'ab'.repeat(20)}`)).toBe(0n)
-    // a word that no code may begin with (EIP-3541): 0xEF, then zeros; it is an answer like any other
+    // 0xEF followed by zeros, with which no code may begin (EIP-3541). It is a valid answer.
     expect(await of(await code('0x60ef5f53 60205ff3'.replace(' ', '') as Hex))).toBe(0xefn << 248n)
     expect(await of(token)).toBeGreaterThan(0n)
   })
 })
 
-it('a payment that reverts, by its token for one, buys no name and holds nothing', async () => {
+it('a payment that reverts, for example in its token, buys no name and holds nothing', async () => {
   const liar = await at.deployToken()
   const revert = encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [6] })
   await at.tokenCall('1', liar, revert)
   const { tx, id } = await at.pay({ name: 'liar', token: liar, amount: 10n })
   expect(id).toBeNull()
   await at.judge()
-  // the chain's head is asked for a few times a second
+  // the chain's head is requested a few times a second
   await expect.poll(() => outcomeOf(tx)).toBe('invalid reverted')
 })
 
 describe('the judge', () => {
-  it('waits while its network catches up: who paid before may still come', async () => {
+  it('waits while its network catches up, since earlier payments may still be read', async () => {
     await at.pay({ name: 'waits' })
     await at.confirm()
     const setCaughtUp = (is: boolean) =>
@@ -225,13 +225,13 @@ describe('the judge', () => {
     expect(await at.judgeOf().step()).toMatchObject({ kind: 'entered', payments: 1 })
   })
 
-  it('goes by the rules of each payment’s own time', async () => {
+  it('applies the rules of each payment’s own time', async () => {
     await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const first = await at.pay({ community: 'early', name: 'first', by: 5 })
     const pastMs = 1_000 * Number((await timeOf('1')) + 1n)
     await expect.poll(() => Date.now(), { interval: 50, timeout: 5_000 }).toBeGreaterThan(pastMs)
     await at.configure('early', { prices: [at.price('1', 2n * PRICE)] })
-    // a block may be ahead of our clock
+    // a block's time may be ahead of our clock
     await at.world.hub.test.increaseTime({ seconds: 60 })
     const second = await at.pay({ community: 'early', name: 'second', by: 6, amount: 2n * PRICE })
     expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 2 })
@@ -242,9 +242,9 @@ describe('the judge', () => {
   })
 })
 
-describe('what changes while a payment is judged', () => {
-  it('are its requirements: they are asked again, and nobody is refused by those before', async () => {
-    // a block may be ahead of our clock
+describe('a change while a payment is judged', () => {
+  it('of its requirements makes the judge read them again, and nobody is refused by the earlier ones', async () => {
+    // a block's time may be ahead of our clock
     await at.world.hub.test.increaseTime({ seconds: 60 })
     const { tx } = await at.pay({ community: 'gated', name: 'changed', by: 6 })
     await at.confirm()
@@ -258,7 +258,7 @@ describe('what changes while a payment is judged', () => {
     expect(await outcomeOf(tx)).toBe('finalized')
   })
 
-  it('is the payment, which a rewind takes back: it is waited for no more', async () => {
+  it('by a rewind that removes the payment ends the wait for it', async () => {
     await at.configure('early', { prices: [at.price('1', PRICE)], requirements: gated() })
     const { id } = await at.pay({ community: 'early', name: 'gone' })
     await at.confirm()

@@ -11,7 +11,7 @@ import { refundsOf } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
+import { formerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
@@ -19,7 +19,7 @@ import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
-/** What is owed is shown, and the transaction that is offered pays it when it is sent as it is. */
+/** Owed money is shown, and the offered transaction withdraws it when it is sent unchanged. */
 
 const PRICE = 1_000n
 const NOBODY = `0x${'ab'.repeat(20)}` as const
@@ -37,7 +37,7 @@ const refunds = async (by: number, to?: string) =>
   refundsView(await refundsOf(at.context, at.addressOf(by), to))
 type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
 
-/** Sends what is offered. @returns what its sender has gained, gas apart, on that chain */
+/** Sends the offered transaction. @returns its sender's gain on that chain, without gas */
 async function take(
   by: number,
   { network, transaction }: Shown,
@@ -79,7 +79,7 @@ async function carry(): Promise<void> {
 }
 
 describe('a bid on the hub that came too late', () => {
-  it('is named by its status and listed, and the offered transaction pays it out', async () => {
+  it('is shown by its status and listed, and the offered transaction pays it out', async () => {
     const BIDDER = 2
     expect((await refunds(BIDDER)).refunds).toEqual([])
     const tx = await bid(BIDDER, ['taken'])
@@ -135,7 +135,7 @@ describe('a bid from a spoke that came too late', () => {
     expect((await refunds(BIDDER)).refunds).toEqual([])
   })
 
-  it('of a contract asks for a receiver: the same address on the hub may be nobody’s', async () => {
+  it('of a contract asks for a receiver: nobody may control the same address on the hub', async () => {
     const wallet = at.world.spoke.walletClient(9)
     const hash = await wallet.deployContract({
       abi: testSmartWalletAbi,
@@ -168,7 +168,7 @@ describe('a bid from a spoke that came too late', () => {
     expect(data).toContain(pad(NOBODY).slice(2))
   })
 
-  it('from a chain that this deployment lacks is shown without a way', async () => {
+  it('from a chain that this deployment does not have is shown without a transaction', async () => {
     const stored = Buffer.concat([Buffer.of(1), fromHex(NOBODY)])
     const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
       VALUES (0, 1, 998, $1, $2, 77, 6)`
@@ -221,14 +221,14 @@ describe('payments for names of communities', () => {
     expect((await refunds(PAYER)).refunds).toEqual([])
   })
 
-  it('that bought their names are nobody’s to take back', async () => {
+  it('that bought their names can’t be reclaimed', async () => {
     await at.pay({ by: PAYER, name: 'bought' })
     await at.judge()
     expect(await at.ownerOf('club', 'bought')).toBe(at.addressOf(PAYER))
     expect((await refunds(PAYER)).refunds).toEqual([])
   })
 
-  it('that nobody speaks about are taken back after the time, together where the token is one', async () => {
+  it('that nobody decided can be reclaimed after their time, together if in the same token', async () => {
     const SILENT = 6
     const made = [
       await at.pay({ by: SILENT, name: 'a' }),
@@ -251,15 +251,15 @@ describe('payments for names of communities', () => {
       ['8453', String(PRICE), [made[2]!.tx]],
     ])
     expect(await take(SILENT, owed[0]!)).toBe(2n * PRICE)
-    // not indexed yet: the contract is asked
+    // not indexed yet, so the contract is asked
     expect((await refunds(SILENT)).refunds).toHaveLength(1)
     expect(await take(SILENT, owed[1]!)).toBe(PRICE)
     expect((await refunds(SILENT)).refunds).toEqual([])
   })
 })
 
-describe('a chain that is silent', () => {
-  it('is named, and holds up no other', async () => {
+describe('a chain that does not answer', () => {
+  it('is reported, and does not delay others', async () => {
     const PAYER = 7
     await at.pay({ by: PAYER, name: 'one', amount: 1n })
     await at.pay({ by: PAYER, name: 'two', amount: 1n, on: '8453' })
@@ -282,7 +282,7 @@ describe('a chain that is silent', () => {
 })
 
 describe('a payer of very many payments', () => {
-  it('gets the first ones, and is told that there are more', async () => {
+  it('gets the first ones, and a flag that there are more', async () => {
     const PAYER = 8
     const { id } = await at.pay({ by: PAYER, name: 'many', amount: 1n })
     await at.confirm()
@@ -297,7 +297,7 @@ describe('a payer of very many payments', () => {
     )
     const asked = await refundsOf(at.context, at.addressOf(PAYER), undefined)
     expect(asked.isTruncated).toBe(true)
-    // the contract knows none of those, nor a credit in their tokens
+    // the contract has neither these payments nor credits in their tokens
     expect(
       asked.refunds.every(({ payments }) => payments.every((one) => toHex(one.id) === id)),
     ).toBe(true)
@@ -325,7 +325,7 @@ it('a withdrawal that is offered is the hub’s own call', async () => {
 })
 
 describe('a payments contract that another has replaced', () => {
-  it('pays its credits and what was left to its payers all the same', async () => {
+  it('still pays its credits, and payments that were left to their payers', async () => {
     const PAYER = 9
     await at.pay({ by: PAYER, name: 'left', amount: 2n })
     await at.judge()
@@ -334,13 +334,13 @@ describe('a payments contract that another has replaced', () => {
     await at.confirm()
     const { config, chain, rpc } = at.portOf('1')
     const row = { network: 'mainnet', chain, label: '1' } as const
-    const keep = (contract: Hex) => keepPaymentsContract(at.pool, row, fromHex(contract))
+    const keep = (contract: Hex) => storePaymentsContract(at.pool, row, fromHex(contract))
     const before = (await refunds(PAYER)).refunds
     expect(before).toMatchObject([
       { owedBy: 'payments', amount: '2', payments: [{ name: 'club/left' }] },
     ])
     await keep(at.paymentsOn('1'))
-    // named by mistake, between the two
+    // configured by mistake, between the two
     await keep(NOBODY)
     const { hub: next } = await deployPayments(
       at.world.hub,

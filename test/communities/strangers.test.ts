@@ -12,14 +12,14 @@ import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
-/** Work at the nodes that anybody can cause without a key, counted between the API and real nodes. */
+/** Work of the nodes that anybody can cause without a key, counted between the API and real nodes. */
 
-/** What strangers may ask of a node for one kind of question: at once, and waiting. */
+/** Most calls of one kind to a node because of anonymous requests: at once, and waiting. */
 const AT_ONCE = 32
 const WAITING = 200
-/** Checks of one smart wallet at once. */
+/** Most checks of one smart wallet at once. */
 const OF_ONE_WALLET = 4
-/** Times for which an answer serves: that a hash is unknown, that a wallet has no code, a bridge's fee. */
+/** How long answers are cached: that a hash is unknown, that a wallet has no code, a bridge's fee. */
 const UNKNOWN_MS = 2_000
 const NO_CODE_MS = 5_000
 const FEE_MS = 5_000
@@ -67,7 +67,7 @@ beforeEach(() => {
   onCall = async () => undefined
 })
 
-/** Holds the questions that match back from the node. @returns what lets them go, and all after them */
+/** Holds matching calls to the node. @returns a function that releases these and all later calls */
 function holdAll(isHeld: (method: string, body: string) => boolean): () => void {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -90,14 +90,14 @@ async function ask(path: string, body?: object) {
 const statusOf = (hash: string) => ask(`/v1/names/register/tx/${hash}`)
 const many = <T>(n: number, one: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: n }, (_, i) => one(i)))
-/** How often an answer that serves for a time may have been asked for. */
+/** Most times that a cached answer may have been requested. */
 const turnsSince = (startedMs: number, servedMs: number): number =>
   1 + Math.floor((performance.now() - startedMs) / servedMs)
 const randomAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
 const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`
 
 describe('the status of a hash', () => {
-  it('is asked of a chain once in two seconds, and is known within seconds of the transaction', async () => {
+  it('is requested from a chain once in two seconds, and is known within seconds of the transaction', async () => {
     const hash = randomHash()
     const startedMs = performance.now()
     for (const { body } of await many(100, () => statusOf(hash)))
@@ -125,13 +125,13 @@ describe('the status of a hash', () => {
     ).toBe(true)
   })
 
-  it('that nobody knows costs a node no more than its share, and no other question its turn', async () => {
+  it('that is unknown costs a node no more than its share, and does not block other calls', async () => {
     const port = hub.forStrangers()
     const release = holdAll((method) => method === 'eth_getTransactionByHash')
     const flood = Promise.allSettled(
       Array.from({ length: 1_000 }, () => port.transaction(randomHash(), -1)),
     )
-    // beside it: a quote, a balance, a sign-in, and the indexer
+    // meanwhile: a quote, a balance, a sign-in, and the indexer
     const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
     expect(quote.status, JSON.stringify(quote.body)).toBe(200)
     expect(await port.tokenBalance(randomAddress(), randomAddress())).toBe(0n)
@@ -143,7 +143,7 @@ describe('the status of a hash', () => {
     expect(count('eth_getTransactionByHash')).toBeLessThanOrEqual(AT_ONCE + WAITING)
   })
 
-  it('of somebody else’s transaction is not remembered', async () => {
+  it('of somebody else’s transaction is not stored', async () => {
     const hash = await at.world.hub
       .walletClient(3)
       .sendTransaction({ to: randomAddress(), value: 1n })
@@ -178,7 +178,7 @@ const signIn = (wallet: Hex) =>
   })
 
 describe('a wrong signature', () => {
-  it('of an account without code asks for its code alone, once in a while', async () => {
+  it('of an account without code makes only cached calls for its code', async () => {
     const wallet = randomAddress()
     const startedMs = performance.now()
     for (const { status } of await many(50, () => signIn(wallet))) expect(status).toBe(401)
@@ -186,7 +186,7 @@ describe('a wrong signature', () => {
     expect(count('eth_getCode')).toBeLessThanOrEqual(turnsSince(startedMs, NO_CODE_MS))
   })
 
-  it('of one contract holds up no other contract’s, and nobody else’s of this one', async () => {
+  it('of one contract delays neither other contracts’ nor other callers’ of this one', async () => {
     const { isValidSignature } = hub.forStrangers()
     const attacked = at.world.contracts.hub
     const other = at.world.contracts.hubEndpoint
@@ -206,7 +206,7 @@ describe('a wrong signature', () => {
 })
 
 describe('the balances of a requirement', () => {
-  it('are asked for once in a while', async () => {
+  it('are cached', async () => {
     const port = hub.forStrangers()
     const token = await at.deployToken()
     const wallet = randomAddress()
@@ -214,12 +214,12 @@ describe('the balances of a requirement', () => {
     expect(count('eth_call')).toBe(1)
   })
 
-  it('delay no payment, however many are asked for', async () => {
+  it('delay no payment, at any number of requests', async () => {
     const token = await at.deployToken()
     await at.mint(token, 1, 5n)
     const requirements = [{ kind: 'token', network: '1', token, minimum: '5' }]
     await at.configure('club', { prices: [at.price('1', 1_000n)], requirements })
-    // a block says its time in whole seconds, and the rules have to be older
+    // a block's time is in whole seconds, and the rules have to be older
     const timestamp = BigInt(Math.ceil(Date.now() / 1_000) + 1)
     await at.world.hub.test.setNextBlockTimestamp({ timestamp })
     const { tx } = await at.pay({ name: 'in-time' })
@@ -246,7 +246,7 @@ const registration = (name: string, amountWei = MINIMUM_WEI) => ({
 })
 
 describe('a quote of a spoke', () => {
-  it('asks for the fee of a size and an amount once in a while', async () => {
+  it('caches the fee of a size and an amount', async () => {
     const quote = async (name: string, amountWei?: bigint) => {
       const { status, body } = await ask('/v1/names/register/evm', registration(name, amountWei))
       expect(status, JSON.stringify(body)).toBe(200)
@@ -255,7 +255,7 @@ describe('a quote of a spoke', () => {
     const startedMs = performance.now()
     await quote('warms-up')
     calls.clear()
-    // of the size and amount of the one before
+    // same size and amount as the one before
     const first = await quote('first')
     const second = await quote('second-longer-name')
     expect(count('eth_call', '8453')).toBeLessThan(turnsSince(startedMs, FEE_MS))
@@ -279,7 +279,7 @@ describe('a quote of a spoke', () => {
   )
 })
 
-it('a node that asks the API to wait is still asked by the indexer', async () => {
+it('a node that asks the API to wait is still used by the indexer', async () => {
   onCall = async (method) =>
     method === 'eth_getTransactionByHash'
       ? (answer) =>

@@ -54,7 +54,7 @@ beforeEach(async () => {
   fresh = { hub: await hub.snapshot(), spoke: await spoke.snapshot() }
 })
 
-/** Options with exactly the gas that the spoke insists on. */
+/** Options with exactly the least gas that the spoke accepts. */
 async function leastOptions(value: bigint, names: number) {
   const { publicClient } = world.spokeChain
   const [bidsBase, perName, withdrawal] = await publicClient.readContract({
@@ -77,7 +77,7 @@ async function sendWithdrawal(from: Address, to: Address) {
 const onChain = () => ({ address: world.hub, abi: hubAbi })
 const ownerOf = (name: Hex) =>
   world.hubChain.publicClient.readContract({ ...onChain(), functionName: 'ownerOf', args: [name] })
-/** The credit of a bidder for what came by the spoke, or was paid on the hub. */
+/** Credit of a bidder for bids through the spoke, or for bids on the hub. */
 const refundOf = (from: Hex, eid: number = SPOKE_EID) =>
   world.hubChain.publicClient.readContract({
     ...onChain(),
@@ -109,7 +109,7 @@ test('bids go from spoke to hub: sent, verified, executed, won', async () => {
   expect(await money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
 })
 
-test('a smart wallet that exists on the spoke only bids, loses and gets its money to an address of its choice', async () => {
+test('a smart wallet that exists only on the spoke’s chain bids, loses, and gets its money at an address of its choice', async () => {
   await bid(world.bob, NAMES[0]!)
   const wallet = await startWallet(world.spokeChain, world.spoke)
   const lzSend = async (hubCalldata: Hex, options: Hex) => {
@@ -126,7 +126,7 @@ test('a smart wallet that exists on the spoke only bids, loses and gets its mone
   expect(await world.hubChain.balance(NOBODY)).toBe(MINIMUM_WEI)
 })
 
-test('a stranger who executes with another value changes nothing; the right value goes through, once', async () => {
+test('a stranger’s execution with another value changes nothing; the right value succeeds, once', async () => {
   const packet = await sendBids(world.alice)
   await world.hubChain.succeed(world.verifying(packet))
   for (const value of [0n, 1n, SUM - 1n, SUM + 1n]) {
@@ -144,8 +144,8 @@ test('a stranger who executes with another value changes nothing; the right valu
   expect(await money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
 })
 
-test('a wallet at the same address on both chains, of two owners: neither reaches what the other is owed', async () => {
-  // the accounts that deploy have sent as many transactions on both chains
+test('a wallet at the same address on both chains, of two owners: neither can withdraw what the other is owed', async () => {
+  // the deploying accounts have sent equally many transactions on both chains
   const deployer = world.hubChain.accounts[8]!
   const onHubChain = await startWallet(world.hubChain, world.hub, deployer)
   const onSpokeChain = await startWallet(world.spokeChain, world.spoke, deployer)
@@ -164,7 +164,7 @@ test('a wallet at the same address on both chains, of two owners: neither reache
   expect(await world.hubChain.balance(NOBODY)).toBe(0n)
 })
 
-test('a withdrawal that its receiver does not take can be executed again, whoever executed it first, and when', async () => {
+test('a withdrawal that its receiver refuses can be executed again, whoever executed it first, at any time', async () => {
   await bid(world.bob, NAMES[0]!)
   await world.carry(await sendBids(world.alice, [MINIMUM_WEI], [NAMES[0]!]), MINIMUM_WEI)
   const wallet = await startWallet(world.hubChain, world.hub)
@@ -190,11 +190,11 @@ test('an altered message is not executed', async () => {
   ]) {
     expect(await hubErrorOf(world.executing(altered, SUM))).toBe('LZ_PayloadHashNotFound')
   }
-  // Nor is one that nobody verified.
+  // nor is a message that nobody verified
   expect(await hubErrorOf(world.executing(other, SUM))).toBe('LZ_InvalidNonce')
 })
 
-test('a packet from a contract that is not ours never gets in', async () => {
+test('a packet from a contract that is not ours is never accepted', async () => {
   const ours = await sendBids(world.alice)
   const params = {
     dstEid: HUB_EID,
@@ -215,7 +215,7 @@ test('a packet from a contract that is not ours never gets in', async () => {
   expect(await hubErrorOf(world.executing(forged, SUM))).toBe('LZ_InvalidNonce')
 })
 
-test('messages may arrive in another order than they were sent: the first to be executed wins', async () => {
+test('messages may arrive in another order than sent: the first to be executed wins', async () => {
   const first = await sendBids(world.alice)
   const second = await sendBids(world.bob)
   await world.hubChain.succeed(world.verifying(first))
@@ -230,7 +230,7 @@ describe('the least gas that the spoke lets through is enough on the hub', () =>
     Array.from({ length: count }, (_, i) => nameOf(`${i}`.padStart(32, prefix)))
   const each = (names: readonly Hex[]) => names.map(() => MINIMUM_WEI)
 
-  /** Executes with the gas of the packet's options and no more; answers what was left of it. */
+  /** Executes with exactly the gas of the packet's options. @returns the remaining gas */
   async function executeWithOptionsGas(packet: Packet, value: bigint) {
     await world.hubChain.succeed(world.verifying(packet))
     const tx = world.executing(packet, value)

@@ -13,7 +13,7 @@ import {
 } from './support/distributor.js'
 
 const ALLOCATIONS = 12
-/** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
+/** Number of runs. `FUZZ_CALLS=100000` makes a long one, `FUZZ_SEED` repeats one. */
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 200) / 20)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const stranger = privateKeyToAccount(generatePrivateKey())
@@ -24,7 +24,7 @@ const RECEIVERS = [
 
 const which = fc.nat(ALLOCATIONS - 1)
 const inField = tagged('field')
-/** A claim: an allocation, with at most one field replaced. */
+/** A claim: an allocation, of which at most one field is replaced. */
 const fault = fc.oneof(
   { weight: 6, arbitrary: fc.constant(null) },
   {
@@ -38,7 +38,7 @@ const fault = fc.oneof(
     ),
   },
 )
-/** Difference between the permission and the claim's right one. */
+/** Difference between the permission and the right one for the claim. */
 const permissionFault = fc.oneof(
   { weight: 6, arbitrary: fc.constant(null) },
   { weight: 4, arbitrary: fc.constantFrom('signer', 'index', 'account', 'to', 'late', 'bytes') },
@@ -46,14 +46,17 @@ const permissionFault = fc.oneof(
 const step = fc.record({
   which,
   fault,
-  /** 0: a stranger without a permission; 1 to 3 `claim`, 4 to 6 `claimTo`, 7 to 9 `claimFor` of an EVM account. */
+  /**
+   * Kind of call. 0: by a stranger without a permission. 1 to 3: `claim`. 4 to 6: `claimTo`. 7 to 9: `claimFor` of an
+   * EVM account.
+   */
   by: fc.nat(9),
   to: fc.nat(1),
   permissionFault,
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Each outcome; even allocations are of EVM accounts. A random run may lack the rarer ones. */
+/** Steps that cover each outcome, since a random run may miss the rarer ones. Even allocations are of EVM accounts. */
 const OPENING: readonly Step[] = [
   { which: 0 },
   { which: 0 },
@@ -69,7 +72,7 @@ const OPENING: readonly Step[] = [
 
 const world = useWorld(() => startDistributorWorld(ALLOCATIONS))
 
-test('each allocation is paid once, in full, to whom it belongs or is permitted, whatever is claimed in whatever order', async () => {
+test('each allocation is paid once, in full, to its owner or the permitted account, for any claims in any order', async () => {
   const seen = new Map<string, number>()
   const count = (outcome: string) => seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
   const property = fc.asyncProperty(
@@ -127,7 +130,7 @@ async function txOf(way: Way, claim: Claim, step: Step, to: Address) {
   return way === 'claimTo' ? world.claimToTx(claim, to) : withPermission(claim, step, to)
 }
 
-/** Expected outcome by the contract's description. */
+/** Expected outcome, by the contract's description. */
 function judge(claim: Claim, step: Step, claimed: ReadonlySet<bigint>): string | undefined {
   const way = wayOf(claim, step)
   if (way === 'stranger') return 'NotAccount'

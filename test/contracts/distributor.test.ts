@@ -47,7 +47,7 @@ describe('an EVM account', () => {
     expect(await world.reasonOf(world.claimToTx(world.claims[2]!, zeroAddress))).toBe('ZeroAddress')
   })
 
-  test('is claimed for by nobody else, nor by the operator', async () => {
+  test('can’t be claimed for by anybody else, the operator included', async () => {
     for (const from of [world.anybody, world.owner, world.claims[2]!].map((one) =>
       typeof one === 'string' ? one : ownerOf(one.account),
     )) {
@@ -91,7 +91,7 @@ describe('an EVM account', () => {
 })
 
 describe('a Solana account', () => {
-  test('gets its tokens once, through whatever wallet', async () => {
+  test('gets its tokens once, through any wallet', async () => {
     await world.succeed((await permitted()).tx)
     const throughAnother = await permitted(getAddress(world.bob))
     expect(await world.reasonOf(throughAnother.tx)).toBe('AlreadyClaimed')
@@ -116,7 +116,7 @@ describe('a Solana account', () => {
     await world.succeed(world.claimForTx(solana(), TO, world.endsAt, signature))
   })
 
-  test('has a permission for that index, account, address, time, chain and contract alone', async () => {
+  test('has a permission only for this index, account, address, time, chain and contract', async () => {
     const { index, account } = solana()
     const permission = { index, account, to: TO, deadlineS: world.endsAt }
     const stranger = privateKeyToAccount(generatePrivateKey())
@@ -144,7 +144,7 @@ describe('a Solana account', () => {
     )
   })
 
-  test('has none in a signature of another form', async () => {
+  test('has no permission in a signature of another form', async () => {
     const { signature } = await permitted()
     const { r, s, yParity } = parseSignature(signature)
     const high = serializeSignature({
@@ -166,7 +166,7 @@ describe('a Solana account', () => {
     }
   })
 
-  test('has one until its deadline, and no other operator`s', async () => {
+  test('has a permission until its deadline, and none of another operator', async () => {
     const { timestamp } = await world.publicClient.getBlock()
     const { tx } = await permitted(TO, timestamp + 10n)
     expect(await world.statusAt(timestamp + 10n, tx)).toBe('success')
@@ -187,7 +187,7 @@ describe('a Solana account', () => {
 })
 
 describe('the end', () => {
-  test('is for the owner to sweep what is left, and before it nobody does', async () => {
+  test('lets the owner sweep the rest, and nobody before', async () => {
     await world.succeed(world.claimTx(evm()))
     expect(await world.reasonOf(world.call('sweep', [TO], world.owner))).toBe('NotEnded')
     expect(await world.statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe(
@@ -208,7 +208,7 @@ describe('the end', () => {
     expect(await world.tokensOf(world.distributor)).toBe(0n)
   })
 
-  test('is stated in the future, within five years: an end in milliseconds would never come', async () => {
+  test('must be in the future, within five years: an end in milliseconds is refused', async () => {
     const { timestamp } = await world.publicClient.getBlock()
     const fiveYears = 5n * 365n * 86_400n
     const deploy = (end: bigint) => ({
@@ -225,7 +225,7 @@ describe('the end', () => {
     expect(await world.reasonOf(deploy(timestamp))).toBe('Ended')
   })
 
-  test('comes with an owner: the role moves in two steps and is not given up', async () => {
+  test('has an owner, whose role moves in two steps and can’t be renounced', async () => {
     expect(await world.reasonOf(world.call('renounceOwnership', [], world.owner))).toBe(
       'OwnerRequired',
     )
@@ -247,7 +247,7 @@ describe('a token', () => {
       data: encodeFunctionData<Abi, string>({ abi: testTokenAbi, functionName, args }),
     })
 
-  test('that does not pay leaves the claim open', async () => {
+  test('that does not pay leaves the allocation unclaimed', async () => {
     for (const mode of [TOKEN.revert, TOKEN.sayNo]) {
       await setToken('setMode', [mode])
       expect((await world.send(world.claimTx(evm()))).status).toBe('reverted')

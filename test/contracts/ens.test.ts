@@ -9,7 +9,7 @@ import { freshEach } from './support/chain.js'
 import { encode, RETURNED, startEnsWorld, URLS } from './support/ens.js'
 
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 400) / 2)
-/** Longest time for which an answer counts. */
+/** Longest validity of an answer. */
 const LONGEST_S = 3_600
 const OTHER: Hex = `0x${'0e'.repeat(20)}`
 
@@ -17,7 +17,7 @@ const world = useWorld(() => startEnsWorld())
 freshEach(() => world)
 
 describe('the resolver', () => {
-  test('sends clients to the gateway with the whole call, and returns what a signer signed', async () => {
+  test('sends clients to the gateway with the whole call, and returns the signed result', async () => {
     const { resolver, lookup, answer, chain, rpcUrl } = world
     const request = vi.fn(() => signedAnswer(answer))
     const client = createPublicClient({ chain, transport: http(rpcUrl), ccipRead: { request } })
@@ -41,7 +41,7 @@ describe('the resolver', () => {
       expect(await client.readContract({ ...read, args: [id] })).toBe(has)
   })
 
-  test('has an error of its own for each mistake', async () => {
+  test('has a separate error for each mistake', async () => {
     const { answer } = world
     const { under } = answer
     const refusal = async (wrong: Partial<EnsAnswer>, how = {}) =>
@@ -52,7 +52,7 @@ describe('the resolver', () => {
     expect(await refusal({ expiresS: 1 })).toBe('AnswerExpired')
     expect(await refusal({ expiresS: answer.expiresS + LONGEST_S })).toBe('ExpiresTooLate')
     expect(await refusal({}, { by: strangersKey })).toBe('BadSignature')
-    // signed for another chain, resolver, request, time or result than it says
+    // signed for another chain, resolver, request, time or result than stated
     for (const over of [
       { under: { ...under, chainId: 1 } },
       { under: { ...under, resolver: OTHER } },
@@ -77,7 +77,7 @@ describe('the resolver', () => {
     expect(await world.statusAt(BigInt(now), world.proof(response))).toBe(status)
   })
 
-  test('tells clients the longest time', async () => {
+  test('shows clients the longest validity', async () => {
     const read = { address: world.resolver, abi: ensResolverAbi } as const
     const longest = world.publicClient.readContract({ ...read, functionName: 'MAX_VALID_SECONDS' })
     expect(await longest).toBe(BigInt(LONGEST_S))
@@ -88,7 +88,7 @@ describe('the owner', () => {
   const counts = async (by: typeof ensKey) =>
     (await world.reasonOf(world.proof(await signedAnswer(world.answer, { by })))) === undefined
 
-  test('replaces the signer while both count', async () => {
+  test('replaces the signer while answers of both are valid', async () => {
     expect(await counts(nextEnsKey)).toBe(false)
     const { logs } = await world.succeed(world.set(1n, nextEnsKey.address))
     expect(logs).toHaveLength(1)
@@ -98,7 +98,7 @@ describe('the owner', () => {
     expect((await world.send(world.set(2n, nextEnsKey.address))).status).toBe('reverted')
   })
 
-  test('alone sets signers and URLs, and hands over in two steps', async () => {
+  test('is the only one to set signers and URLs, and hands over in two steps', async () => {
     const { owner, anybody, tx } = world
     const urls = encode('setUrls', [[URLS[1]!]])
     for (const one of [world.set(0n, anybody, anybody), tx(urls)])
@@ -114,7 +114,7 @@ describe('the owner', () => {
   })
 })
 
-test('no changed answer is taken, and nothing but the signed result is returned', async () => {
+test('no changed answer is accepted, and only the signed result is returned', async () => {
   const good = await signedAnswer(world.answer)
   const bytes = fc
     .uint8Array({ maxLength: 400 })
@@ -129,7 +129,7 @@ test('no changed answer is taken, and nothing but the signed result is returned'
     fc.oneof(bytes, fc.constant(undefined)),
     async (response, extra) => {
       const read = await world.read(response, extra).catch(() => 'refused')
-      // the padding of the result, and what follows it, is in no signature
+      // no signature covers the result's padding and the bytes after it
       expect(read === 'refused' || read === RETURNED, `${response} ${extra}`).toBe(true)
     },
   )

@@ -20,14 +20,14 @@ import {
 import { NATIVE, startPaymentsWorld } from './support/payments.js'
 
 /**
- * Gas of what users and the relayer send, against contracts/evm/gas.json: growth fails. After a change that is meant,
- * `UPDATE_GAS=1 npx vitest run test/contracts/gas.test.ts` writes the file.
+ * Gas of the transactions of users and the relayer, compared with contracts/evm/gas.json. Growth fails. After an
+ * intended change, `UPDATE_GAS=1 npx vitest run test/contracts/gas.test.ts` writes the file.
  */
 const FILE = join(import.meta.dirname, '../../contracts/evm/gas.json')
-/** Zero bytes of random addresses in calldata. */
+/** Tolerance for the number of zero bytes in random addresses in calldata. */
 const NOISE = 0.005
 
-/** What the two calls that users pay for most often may cost, whatever gas.json says. */
+/** Ceilings of the two most common calls, independent of gas.json. */
 const CEILINGS = {
   'Hub: placeBid, 8 letters': 54_000,
   'CommunityPayments: placeBid, native': 69_000,
@@ -134,7 +134,7 @@ async function measureEns() {
   await measure('resolveWithProof, by the second signer', world.proof(response))
 }
 
-test('nothing that users and the relayer send costs more gas than before', async () => {
+test('no transaction of users and the relayer costs more gas than before', async () => {
   await measureHub()
   await measurePayments()
   await measureDistributor()

@@ -2,10 +2,10 @@ import { toEventSelector, toFunctionSelector } from 'viem'
 import { expect, test } from 'vitest'
 import { hubAbi, hubBytecode } from '../../src/chains/evm/contracts/index.js'
 
-/** EIP-170's limit on deployed code; creation code is a little longer, so this is on the safe side. */
+/** EIP-170's limit on deployed code. Creation code is a little longer, so comparing it is on the safe side. */
 const MAX_CODE_BYTES = 24_576
 
-test('the hub has the selectors and topics that clients in use send and read', () => {
+test('the hub has the selectors and topics that existing clients use', () => {
   const functions = hubAbi.filter((item) => item.type === 'function')
   const selectors = functions
     .filter(({ name }) => name.startsWith('placeBid'))
@@ -23,6 +23,6 @@ test('the hub has the selectors and topics that clients in use send and read', (
   ])
 })
 
-test('the hub fits into a contract', () => {
+test('the hub’s code is within the size limit', () => {
   expect((hubBytecode.length - 2) / 2).toBeLessThan(MAX_CODE_BYTES)
 })

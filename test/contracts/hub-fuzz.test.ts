@@ -30,14 +30,14 @@ import { EXAMPLES, encodeBids, KINDS, MOST_WEI, type Step, step } from './suppor
 import { expectRecord } from './support/record.js'
 import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 
-/** Calls of one run, about: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
+/** Approximate number of calls in a run. `FUZZ_CALLS=100000` makes a long one, `FUZZ_SEED` repeats one. */
 const CALLS = Number(process.env.FUZZ_CALLS ?? 300)
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
 const MAX_STEPS = 48
 const DAY_S = 86_400n
 const EIDS = [SPOKE_EID, OTHER_EID]
 const SOURCES = [`0x${'50'.repeat(32)}`, `0x${'5a'.repeat(32)}`] as const
-/** Accounts that only receive, so that what they hold is what they were paid. */
+/** Accounts that only receive, so that their balance is the sum of their payments. */
 const QUIET: readonly Address[] = [
   '0x00000000000000000000000000000000000000e0',
   '0x00000000000000000000000000000000000000e1',
@@ -67,14 +67,14 @@ beforeAll(async () => {
 test.each(EXAMPLES)('%s', (_, steps) => world.takenBack(() => runSteps(steps)))
 
 test(
-  'the hub does what its model does, whatever is called by whomever in whatever order',
+  'the hub behaves like its model, for any calls of any callers in any order',
   async () => {
     const runs = fc.array(step, { minLength: 1, maxLength: MAX_STEPS, size: 'max' })
     const property = fc.asyncProperty(runs, (steps: readonly Step[]) =>
       world.takenBack(() => runSteps(steps)),
     )
     await fc.assert(property, { numRuns: Math.ceil((2 * CALLS) / MAX_STEPS), seed: SEED })
-    // every kind of step went through and reverted, in the examples already
+    // the examples already cover success and revert of every kind of step
     const ends = KINDS.flatMap((kind) => [`${kind} ok`, `${kind} reverted`]).filter(
       (end) => !NEVER.has(end),
     )
@@ -84,13 +84,13 @@ test(
   60_000 + 100 * CALLS,
 )
 
-/** Steps of the examples and of the runs, by kind and end. */
+/** Number of steps of the examples and the runs, by kind and end. */
 const seen = new Map<string, number>()
-/** Ends that a kind of step has not. */
+/** Ends that a kind of step can't have. */
 const NEVER: ReadonlySet<string> = new Set(['forged ok', 'forced reverted'])
 
 async function runSteps(steps: readonly Step[]) {
-  // A run starts with a day of its own, and is over before that ends.
+  // A run starts with a new day, and is over before that day ends.
   const { timestamp } = await world.publicClient.getBlock()
   await world.testClient.setNextBlockTimestamp({ timestamp: (timestamp / DAY_S + 1n) * DAY_S })
   const [owner, relayer, pauser] = callers as [Address, Address, Address]
@@ -129,7 +129,7 @@ async function runSteps(steps: readonly Step[]) {
     expect(await world.balance(to)).toBe(books.paid.get(to.toLowerCase()) ?? 0n)
 }
 
-/** What is owed to whom, and what was paid to whom, by the hub's logs alone. */
+/** Owed and paid amounts by account, from the hub's logs only. */
 function createBooks() {
   const credits = new Map<string, bigint>()
   const paid = new Map<string, bigint>()
@@ -169,7 +169,7 @@ async function force(step: Step, model: Model): Promise<Outcome> {
 type Transaction = Parameters<HubWorld['send']>[0]
 type Plan = { tx: Transaction | null; expected: Outcome }
 
-/** The transaction of a step, and the logs that the model expects of it. */
+/** The transaction of a step, and the logs that the model expects. */
 function planStep(step: Step, model: Model): Plan {
   const { hub } = world
   const call = (from: Address, data: Hex, expected: Outcome): Plan => ({
@@ -241,7 +241,7 @@ function planBids(
     const tx = { from: caller, to: world.hub, data: encodeBids(bids, referral), value }
     return { tx, expected: model.direct(caller, bids, referral, value) }
   }
-  // the amount is what is sent
+  // the amount is the value that is sent
   const bid = { ...step.bid, amount: value }
   const data = hubCall('placeBid', referral === zeroHash ? [bid.name] : [bid.name, referral])
   const tx = { from: caller, to: world.hub, data, value }
@@ -257,7 +257,7 @@ function planMessage(step: MessageStep, model: Model, hubCalldata: Hex, value: b
   return { tx, expected: model.message(eid, guid, from, hubCalldata, value) }
 }
 
-/** A message that is not the endpoint's, or not a peer's. */
+/** A message that is not from the endpoint, or not from a peer. */
 function planForged({ wrong, bids }: Extract<Step, { kind: 'forged' }>, caller: Address): Plan {
   const message = messageOf(word(caller), encodeBids(bids, zeroHash))
   const { tx } = world.receiving(message, 0n, undefined, wrong === 'eid' ? EIDS[1]! + 1 : EIDS[0])
@@ -287,7 +287,7 @@ const columnsOf = (bids: readonly ModelBid[]) => ({
   names: bids.map(({ name }) => name),
 })
 
-/** The value of some bids; next to nothing where nobody has that much. */
+/** The value of some bids. Almost zero where nobody has that much. */
 function valueFor(bids: readonly ModelBid[], excess: bigint): bigint {
   const value = sumOf(bids.map(({ amount }) => amount)) + excess
   return value >= 0n && value <= MOST_WEI ? value : 0n

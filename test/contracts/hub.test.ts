@@ -31,7 +31,7 @@ import {
 } from './support/hub.js'
 import { BURN_GAS, REFUSE, RETURN_BOMB, startWallet } from './support/wallet.js'
 
-/** Properties of the hub that its model (hub-fuzz.test.ts) does not have: roles, odd calldata, gas, days. */
+/** Properties of the hub that its model (hub-fuzz.test.ts) does not cover: roles, odd calldata, gas, days. */
 
 const REFERRAL = `0x${'cd'.repeat(32)}` as const
 const PAYER = `0x${'51'.repeat(32)}` as const
@@ -55,12 +55,12 @@ const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'd
 ) => world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })
 const act = (from: Hex, data: Hex, value = 0n) =>
   world.succeed({ from, to: world.hub, data, value })
-/** The credit of a bidder for what came by the spoke. */
+/** The credit of a bidder for bids through the spoke. */
 const credit = (from: Hex) => world.refundOf(from, SPOKE_EID)
 const uint = (value: bigint) => toHex(value, { size: 32 })
 
 let count = 0n
-/** A payment with a sequence of its own. */
+/** A payment with its own sequence. */
 const payment = (parts: Partial<Delivery> = {}): Delivery => ({
   source: SOURCE,
   sequence: count++,
@@ -100,7 +100,7 @@ test.each([
   expect(await world.reasonOf(world.relayer, deliver(payment({ amounts, names })))).toBe('BadBatch')
 })
 
-test('money comes in by bids alone', async () => {
+test('money is accepted only with bids', async () => {
   const delivery = { to: world.hub, data: deliver(payment()), from: world.relayer }
   for (const tx of [{ from: world.alice, to: world.hub }, delivery])
     expect((await world.send({ ...tx, value: 1n })).status).toBe('reverted')
@@ -126,14 +126,14 @@ describe('roles', () => {
     }
   })
 
-  test('the pauser is whom the owner names', async () => {
+  test('the owner chooses the pauser', async () => {
     const receipt = await act(world.owner, hubCall('setPauser', [world.bob]))
     expect(eventsOf(receipt)).toEqual([['PauserSet', getAddress(world.bob)]])
     expect(await world.reasonOf(world.pauser, hubCall('pause', []))).toBe('NotPauser')
     await act(world.bob, hubCall('pause', []))
   })
 
-  test('ownership moves in two steps, the endpoint delegate with it, and is never given up', async () => {
+  test('ownership moves in two steps, the endpoint delegate with it, and can’t be renounced', async () => {
     const delegateOf = () =>
       world.publicClient.readContract({
         address: world.endpoint,
@@ -174,7 +174,7 @@ describe('bids in a message', () => {
     expect(await world.ownerOf(NAMES[0]!)).toBe(sender)
   })
 
-  test('are all won, or nothing has happened, with any amount of gas', async () => {
+  test('are all won, or nothing happens, with any amount of gas', async () => {
     const { tx } = world.receiving(messageOf(alice, placeBids(AMOUNTS, NAMES)), SUM)
     const seen = new Set<string>()
     for (let gas = 40_000n; gas <= 260_000n; gas += 10_000n) {
@@ -188,7 +188,7 @@ describe('bids in a message', () => {
   })
 })
 
-describe('a message that is no call the hub takes is refused, with all of its money credited', () => {
+describe('a message with a call that the hub does not accept is refused, and all of its money is credited', () => {
   const head = sliceHex(placeBids([], []), 0, 4)
   const whole = placeBids([MINIMUM_WEI], [nameOf('foobar')])
   const call = (...words: Hex[]) => concatHex([head, ...words])
@@ -268,7 +268,7 @@ describe('a message that is no call the hub takes is refused, with all of its mo
   }
 })
 
-/** Puts a lost bid's money to this sender's credit. */
+/** Gives this sender a credit from a lost bid. */
 async function owe(from: Hex) {
   for (const bidder of [word(world.bob), from]) {
     await world.receive(messageOf(bidder, placeBids(AMOUNTS, NAMES)), SUM)
@@ -297,7 +297,7 @@ test.each([
   },
 )
 
-test('a withdrawal with any amount of gas pays, or has not happened: no executor can make it fail for good', async () => {
+test('a withdrawal with any amount of gas pays or does nothing: no executor can make it fail for good', async () => {
   const wallet = await startWallet(world, world.hub)
   await owe(alice)
   const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)))
@@ -331,7 +331,7 @@ const deliveredOn = (day: bigint) =>
     args: [day],
   })
 
-test('deliveries of every sequence of every source are taken apart', async () => {
+test('deliveries are distinguished by source and sequence', async () => {
   const sequences = [0n, 1n, 127n, 128n, 255n, 256n, 257n, 511n, 2n ** 63n, 2n ** 64n - 1n]
   const all = [SOURCE, PAYER].flatMap((source) =>
     sequences.map((sequence) => ({ ...one('a'), source, sequence })),
@@ -351,9 +351,9 @@ describe('what is won in a day (UTC)', () => {
     await world.testClient.setNextBlockTimestamp({ timestamp: tomorrow * DAY_S })
   })
 
-  test('is limited; the next day counts from nothing', async () => {
+  test('is limited; the next day starts at zero', async () => {
     await send(one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI))
-    // A bid that loses gives nothing away, whatever it says it is worth.
+    // a bid that loses gives nothing away, whatever its amount
     await send(one('a', DELIVER_LIMIT_WEI * 100n))
     expect(await reasonOf(one('b', MINIMUM_WEI + 1n))).toBe('DeliverLimitExceeded')
     await send(one('b'))
@@ -371,17 +371,17 @@ describe('what is won in a day (UTC)', () => {
     expect(await deliveredOn(tomorrow + 1n)).toBe(MINIMUM_WEI)
   })
 
-  test('counts over the payments of a batch, which reverts as a whole', async () => {
+  test('is counted over all payments of a batch, which reverts as a whole', async () => {
     const first = one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI)
     const second = one('b', MINIMUM_WEI + 1n)
     expect(await reasonOf(first, second)).toBe('DeliverLimitExceeded')
     await send(first, { ...second, amounts: [MINIMUM_WEI] })
     expect(await deliveredOn(tomorrow)).toBe(DELIVER_LIMIT_WEI)
-    // what wins nothing goes through on a day that is used up
+    // a delivery that wins nothing succeeds on a day whose limit is used up
     await send(one('a'))
   })
 
-  test('tells what a payment wins, what was won before it, and the limit, at any amount', async () => {
+  test('the error has the amount of the payment, the amount won before, and the limit', async () => {
     const limitError = (...deliveries: readonly Delivery[]) =>
       world.publicClient
         .simulateContract({

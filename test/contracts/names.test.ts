@@ -10,7 +10,7 @@ import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
 
 const isLetter = (byte: number) => alphabet.includes(String.fromCharCode(byte))
-/** The bytes on both sides of every border of the alphabet, and of the values that fit in 7 bits. */
+/** The bytes on both sides of every border of the alphabet, and of the 7-bit values. */
 const EDGES = Array.from({ length: 0x7e }, (_, byte) =>
   isLetter(byte) === isLetter(byte + 1) ? [] : [byte, byte + 1],
 )
@@ -51,7 +51,7 @@ const letters = (length: number) =>
   Buffer.from(Array.from({ length }, () => pick(alphabet)).join(''))
 const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(32 - bytes.length)])
 
-test('a name is judged by its word as by its letters: every byte at every place, after letters and before zeros', async () => {
+test('the check of a name’s word equals that of its letters: every byte at every position, after letters and before zeros', async () => {
   const words = Array.from({ length: 32 * 256 * 2 }, (_, i) => {
     const place = (i >> 8) & 31
     const byte = i & 255
@@ -64,7 +64,7 @@ test('a name is judged by its word as by its letters: every byte at every place,
   expect(names).toBe(32 * alphabet.length + 1 + 32 * alphabet.length + 31)
 })
 
-test('a name is judged by its word as by its letters: 100,000 words of letters, zeros and bytes at the borders', async () => {
+test('the check of a name’s word equals that of its letters: 100,000 words of letters, zeros and bytes at the borders', async () => {
   const bytes = [0, 1, 0x40, 0x41, 0x5a, ...EDGES.flat(), ...BEYOND]
   const oddities = [0, 0, 1, 1, 1, 2, 3, 32]
   const words = Array.from({ length: 100_000 }, () => {

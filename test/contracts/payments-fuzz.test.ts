@@ -21,11 +21,11 @@ import {
 import { createPaymentsModel, type Outcome } from './support/paymentsModel.js'
 import { expectRecord } from './support/record.js'
 
-/** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
+/** Number of calls in a run. `FUZZ_CALLS=100000` makes a long one, `FUZZ_SEED` repeats one. */
 const CALLS = Number(process.env.FUZZ_CALLS ?? 1_000)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const CALLS_A_BLOCK = 80
-/** Addresses that only receive, so that what they hold is what they were paid. */
+/** Addresses that only receive, so that their balance is the sum of their payments. */
 const RECEIVERS = [
   '0x00000000000000000000000000000000000000e0',
   '0x00000000000000000000000000000000000000e1',
@@ -49,7 +49,7 @@ const amount = fc.oneof(
   },
   { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 256n - 1n) },
 )
-/** Any account, the roles among them. */
+/** Any account, those with roles included. */
 const who = fc.nat(9)
 const rarely = fc.nat(19).map((n) => n === 0)
 /** Index of a payment or credit, mostly an existing one, see `plan`. */
@@ -147,7 +147,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
 
   await expectRecord(world.publicClient, { payments: world.payments })
 
-  // a token that hides its books would answer something else
+  // so that a token which hides its balances answers truthfully
   await world.succeed(tokenTx('setMode', [0]))
   for (const [key, paid] of model.paidOut) {
     const [to, token] = key.split(' ').map((address) => getAddress(address))
@@ -160,7 +160,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
       )
   for (const payment of model.made.slice(-500))
     expect(await world.outcomeOf(payment)).toBe(model.outcomes.get(model.idOf(payment)))
-  // what is rarer than these comes up in long runs for certain
+  // rarer ends occur only in long runs
   const often = [
     'pay ok',
     'pay AmountTooLarge',
@@ -181,7 +181,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     expect(seen.get(what) ?? 0, what).toBeGreaterThan(0)
   if (CALLS > 10_000) console.log(Object.fromEntries([...seen].sort()))
 
-  /** The contract's money, by the token's own books where it answers something else. */
+  /** The contract's money, by the token's own books where the token's answer may be wrong. */
   async function moneyOf(token: Address) {
     const { balance, owed } = await world.money(token)
     const isOdd = balance === (0xefn << 248n) + 1n
@@ -279,7 +279,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
           expected: () => model.burn(one.amount),
         }
       case 'relayer': {
-        // mostly given back, so that words are good
+        // mostly set back, so that signatures stay valid
         const next = one.next < 7 ? relayer : accounts[one.next]!
         const from = one.isOwner ? owner : accounts[one.who]!
         const tx = world.call(from, 'setRelayer', [next])
@@ -296,7 +296,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     }
   }
 
-  /** Payments of a call that ends them, and who mostly may. */
+  /** Payments of a call that ends them, and an account that mostly may end them. */
   function chosen(
     kind: EndingCall,
     { picks, who, isStranger, isForged }: typeof end extends fc.Arbitrary<infer T> ? T : never,
@@ -318,7 +318,7 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     return { payments, from: kind === 'reclaim' ? payer : model.relayer() }
   }
 
-  /** Mostly an account that is owed something. */
+  /** Mostly an account with a credit. */
   function creditor(
     { pick, who }: { pick: number; who: number },
     token: Address,

@@ -35,7 +35,10 @@ import {
 } from './support/payments.js'
 import { REFUSE, startWallet } from './support/wallet.js'
 
-/** Refusals, forged payments, words and receivers; payments-fuzz.test.ts has payments and money by their model. */
+/**
+ * Refusals, forged payments, signed releases and receivers. payments-fuzz.test.ts covers payments and money by their
+ * model.
+ */
 
 const TO = '0x00000000000000000000000000000000000000B0'
 const OTHER = nameOf('other')
@@ -53,7 +56,7 @@ const reclaimTx = (payments: readonly Payment[], from = world.alice) =>
   world.endTx('reclaim', payments, from)
 const CALLS: readonly EndingCall[] = ['refuse', 'release', 'reclaim']
 
-test('has the selector and the topic that clients in use send and read', () => {
+test('has the selector and the topic that existing clients use', () => {
   const placeBid = communityPaymentsAbi.find(
     (item) => item.type === 'function' && item.name === 'placeBid',
   )!
@@ -77,7 +80,7 @@ test('has the selector and the topic that clients in use send and read', () => {
 })
 
 describe('a payment', () => {
-  test('is told in two logs, with its id indexed', async () => {
+  test('is logged in two logs, with its id indexed', async () => {
     const receipt = await world.succeed(
       world.bidTx(world.alice, world.request({ referralAddress: word(world.carol) })),
     )
@@ -91,7 +94,7 @@ describe('a payment', () => {
     expect(logs[0]!.topics.slice(1)).toEqual([idOf(payment), word(world.alice), word(NATIVE)])
   })
 
-  test('has an id of its own: by its number, its time and its chain', async () => {
+  test('has a unique id: from its number, its time and its chain', async () => {
     const first = await world.pay(world.alice)
     const again = await world.pay(world.alice)
     expect([first.number, again.number]).toEqual([1n, 2n])
@@ -125,7 +128,7 @@ describe('a payment', () => {
     expect(await world.money(NATIVE)).toEqual({ balance: 2_000n, owed: 2_000n })
   })
 
-  test('that a reorganisation of the chain takes back is another one when it is made again', async () => {
+  test('that a reorg removes has another id when it is made again', async () => {
     const snapshot = await world.testClient.snapshot()
     const before = await world.pay(world.alice)
     await world.testClient.revert({ id: snapshot })
@@ -152,7 +155,7 @@ describe('a payment', () => {
       ).toBe(error)
   })
 
-  test('of the most that there may be never keeps another from being refused', async () => {
+  test('of the largest amount never prevents the refusal of another', async () => {
     const most = { token: world.token, amount: MAX_AMOUNT }
     const payments = [await world.pay(world.alice, most), await world.pay(world.bob, most)]
     const small = await world.pay(world.carol, { token: world.token, amount: 1n })
@@ -163,7 +166,7 @@ describe('a payment', () => {
 })
 
 describe('a payment ends once', () => {
-  test('reclaimed: by its payer alone, from its time on, to the second', async () => {
+  test('reclaimed: only by its payer, from its time on, to the second', async () => {
     const payment = await world.pay(world.alice)
     expect(await world.reasonOf(reclaimTx([payment], world.treasury))).toBe('NotPayer')
     expect(await world.reasonOf(reclaimTx([payment]))).toBe('NotReclaimable')
@@ -175,7 +178,7 @@ describe('a payment ends once', () => {
     ])
   })
 
-  test('whatever comes after is skipped, and its outcome is told for ever', async () => {
+  test('any later call skips it, and its outcome stays readable', async () => {
     for (const [i, first] of CALLS.entries()) {
       const payment = await world.pay(world.alice)
       const other = await world.pay(world.alice)
@@ -202,7 +205,7 @@ describe('a payment ends once', () => {
     expect(outcomes).toEqual([OUTCOME.held, OUTCOME.none])
   })
 
-  test('not by silence: nobody but the payer has anything of what nobody spoke about', async () => {
+  test('not by silence: only the payer can get the money of an undecided payment', async () => {
     const payment = await world.pay(world.alice)
     await world.wait(100n * 86_400n)
     for (const from of [world.treasury, world.bob, world.owner, world.pauser])
@@ -213,8 +216,8 @@ describe('a payment ends once', () => {
   })
 })
 
-describe('the relayer role`s word', () => {
-  test('is for these payments in this order, this chain and this contract', async () => {
+describe('the relayer role’s signed release', () => {
+  test('is valid only for these payments in this order, this chain and this contract', async () => {
     const a = await world.pay(world.alice)
     const b = await world.pay(world.bob)
     const ids = [idOf(a), idOf(b)]
@@ -281,7 +284,7 @@ describe('roles', () => {
     await world.pay(world.bob)
   })
 
-  test('only the owner sets anything, and stays', async () => {
+  test('only the owner changes settings, and can’t renounce the role', async () => {
     const calls = [
       world.call(world.alice, 'setRelayer', [world.alice]),
       world.call(world.alice, 'setPauser', [world.alice]),
@@ -312,7 +315,7 @@ describe('roles', () => {
 })
 
 describe('a token', () => {
-  test('that is none, or was not approved, is refused', async () => {
+  test('that has no code, or was not approved, is refused', async () => {
     const none = world.request({ token: TO })
     expect(await world.reasonOf(world.bidTx(world.alice, none)).catch(() => 'no contract')).toBe(
       'no contract',
@@ -322,10 +325,10 @@ describe('a token', () => {
     ).toBe('ERC20InsufficientAllowance')
   })
 
-  test('that calls back finds the door shut', async () => {
+  test('that calls back is refused', async () => {
     const payment = await world.pay(world.alice, { token: world.token })
     const word = await world.sign([paymentId(payment, world.payments)])
-    // all that a stranger, the token among them, may do at any time
+    // all calls that a stranger, or the token, may make at any time
     const calls = [
       world.bidTx(world.bob, world.request({ token: world.otherToken })),
       world.call(world.bob, 'releaseFor', [[payment], word]),
@@ -359,7 +362,7 @@ describe('a token', () => {
 })
 
 describe('an account', () => {
-  test('that can`t be paid harms itself alone, as recipient and as payer', async () => {
+  test('that can’t be paid harms only itself, as recipient and as payer', async () => {
     const wallet = await startWallet(world, world.payments)
     await wallet.call('setMode', [REFUSE])
     const bad = await world.pay(world.alice, { paymentRecipient: wallet.address })
@@ -396,7 +399,7 @@ describe('an account', () => {
     expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, owed: 1_000n })
   })
 
-  test('with the relayer role may be a contract, whose word is ERC-1271`s', async () => {
+  test('with the relayer role may be a contract that signs by ERC-1271', async () => {
     const wallet = await world.deploy(
       encodeDeployData({
         abi: testSmartWalletAbi,

@@ -93,7 +93,7 @@ const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: b
   })
 
 describe('a smart wallet (ERC-1271)', () => {
-  it('has the signatures that its contract says it has', async () => {
+  it('has the signatures that its contract accepts', async () => {
     expect(await ask(await owner.signMessage({ message }))).toBe(true)
     expect(await ask(await stranger.signMessage({ message }))).toBe(false)
     expect(await ask(await owner.signMessage({ message: 'another' }))).toBe(false)
@@ -101,13 +101,13 @@ describe('a smart wallet (ERC-1271)', () => {
     expect(await ask(`0x${'ab'.repeat(8_192)}`)).toBe(false)
   })
 
-  it('is no account without code, no precompile and no other contract', async () => {
+  it('is not an account without code, a precompile or another contract', async () => {
     const signature = await owner.signMessage({ message })
     for (const of of [owner.address, factory, `0x${'00'.repeat(19)}04`] as const)
       expect(await ask(signature, { of }), of).toBe(false)
   })
 
-  it('that misbehaves has none, costs little, and puts no blame on the node', async () => {
+  it('that misbehaves has no valid signature, costs little, and does not count as a fault of the node', async () => {
     const signature = await owner.signMessage({ message })
     for (const [name, mode] of Object.entries(MODES)) {
       await setMode(mode)
@@ -139,7 +139,7 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
       args: [owner.address],
     })
 
-  it('is judged as if it were deployed, only where that is switched on', async () => {
+  it('is checked as if it were deployed, only where that is enabled', async () => {
     const of = await future()
     expect(await ask(await wrapped(owner), { of })).toBe(false)
     expect(await ask(await wrapped(owner), { of, acceptsErc6492: true })).toBe(true)
@@ -157,7 +157,7 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
     expect(await ask(await wrapped(owner), { acceptsErc6492: true })).toBe(true)
   })
 
-  it('is none for a wrapping that can’t be read', async () => {
+  it('has no valid signature in a malformed wrapping', async () => {
     const magic = '6492'.repeat(16)
     const nonsense = encodeAbiParameters([{ type: 'uint256' }], [2n ** 255n]).slice(2)
     for (const inner of [
@@ -171,14 +171,14 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
   })
 })
 
-describe('a node that says yes to everything', () => {
+describe('a node that accepts every signature', () => {
   type Odd = { result: Hex } | { error: object } | 'hangs'
   const YES = {
     eth_getCode: { result: '0x60' },
     eth_call: { result: `0x${'1'.padStart(64, '0')}` },
   } as const
   let odd: Readonly<Record<string, Odd>> = YES
-  /** What is left to the honest node identifies the chain. */
+  /** only the honest node identifies the chain */
   const liar = createServer(async (req, res) => {
     const text = Buffer.concat(await req.toArray()).toString()
     const { id, method } = JSON.parse(text)
@@ -207,14 +207,14 @@ describe('a node that says yes to everything', () => {
       createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'),
     )
 
-  it.each(['first', 'second'])('signs for nobody as the %s of two', async (place) => {
+  it.each(['first', 'second'])('can’t forge a signature as the %s of two', async (place) => {
     const asked = over(place === 'first' ? urls : urls.toReversed())
     for (const lie of [await asking(stranger.address, owner), await asking(wallet, stranger)])
       expect(await asked(lie)).toBe(false)
     expect(await asked(await asking(wallet, owner))).toBe(true)
   })
 
-  it('is not enough beside one that is away: the question waits for two answers', async () => {
+  it('is not enough beside an unavailable node: the check waits for two answers', async () => {
     const away = `http://127.0.0.1:${await freePort()}`
     const honest = urls[1]!
     for (const rpcUrls of [
@@ -234,11 +234,11 @@ describe('a node that says yes to everything', () => {
       { error: { code: -32_000, message: 'out of gas: gas required exceeds 500000' } },
     ],
   ])(
-    'and one of three that %s holds up nothing',
+    'and one of three that %s delays nothing',
     async (_, said) => {
       odd = { eth_call: said }
       const honest = urls[1]!
-      // the same chain under a second name is a second node
+      // the same chain under a second host name counts as a second node
       const other = honest.replace('127.0.0.1', 'localhost')
       try {
         const asked = over([urls[0]!, honest, other])
@@ -252,8 +252,8 @@ describe('a node that says yes to everything', () => {
   )
 })
 
-describe('a chain that is away, or another one', () => {
-  it('is no answer', async () => {
+describe('an unavailable or wrong chain', () => {
+  it('gives no answer', async () => {
     const other = createRpc({
       label: 'test',
       urls: [chain.chain.rpcUrls.default.http[0]!],

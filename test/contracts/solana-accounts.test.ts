@@ -22,8 +22,8 @@ import {
 } from './support/solanaScene.js'
 
 /**
- * Each instruction of the registrar with one thing wrong about its accounts or data: the program and its model refuse
- * it, and nothing has changed.
+ * Each instruction of the registrar with one mistake in its accounts or data: program and model refuse it, and nothing
+ * changes.
  */
 
 const INSTRUCTIONS = [
@@ -33,12 +33,12 @@ const INSTRUCTIONS = [
   ...(['release_community', 'release_tokens', 'claim_community', 'claim_tokens'] as const),
 ] as const
 type Name = (typeof INSTRUCTIONS)[number]
-/** Places at which another account is as good: who registers, who is paid. */
+/** Positions at which any account is accepted: the payer of a registration, the receiver of a payment. */
 const FREE: Partial<Record<Name, number>> = { withdraw: 3 }
 const QUOTES = ['kept', 'a', 'bob', 'new']
 const NUMBERS = [1n, 2n, 3n]
 
-/** A scene in which the instruction would go through as it is. */
+/** A scene in which the unchanged instruction succeeds. */
 function enter(name: Name): { scene: Scene; right: TransactionInstruction } {
   const isInitialized = name !== 'initialize'
   const scene = createScene({ isInitialized, quotes: QUOTES, numbers: NUMBERS })
@@ -52,7 +52,7 @@ function enter(name: Name): { scene: Scene; right: TransactionInstruction } {
     calls.register('a'),
     calls.register('bob', {}, keys.bob),
     calls.settle({ kept: 1n }),
-    // too little for bob to begin with, where he holds nothing
+    // too little for bob's rent, if he holds nothing
     club.pay(1n, { amount: 1n }),
     club.payToken(mints[0], 2n),
     calls.proposeAdmin(keys.bob),
@@ -82,7 +82,7 @@ function enter(name: Name): { scene: Scene; right: TransactionInstruction } {
   return { scene, right }
 }
 
-/** Makes alice's payments bob's to collect: he can be paid neither SOL nor tokens when they are released. */
+/** Makes alice's payments collectable by bob: when they are released, he can be paid neither SOL nor tokens. */
 function releaseUnpaid(scene: Scene): void {
   const { world, club, mints } = scene
   const { bob } = world.keys
@@ -95,7 +95,7 @@ function releaseUnpaid(scene: Scene): void {
   world.give(bob, lamports)
 }
 
-/** Everything that an instruction could change; data as text, since `expect` goes through bytes one by one. */
+/** Everything that an instruction could change. Data as text, since `expect` compares bytes one by one. */
 function snapshot({ world, wallets, vaults, known }: Scene): unknown {
   const { registrar, programData, accountOf } = world
   const kept = [known.payments, known.communityPayments].flatMap((accounts) => [
@@ -112,8 +112,8 @@ function snapshot({ world, wallets, vaults, known }: Scene): unknown {
 }
 
 /**
- * Accounts of all kinds, with look-alikes: the state's data under another owner, state and treasury of this program at
- * no address of its, another program and the data that says who may upgrade it.
+ * Accounts of all kinds, with look-alikes: the state's data under another owner, this program's state and treasury at
+ * wrong addresses, another program, and the account with its upgrade authority.
  */
 function strangers({ world, calls, mints, vaults, known }: Scene): PublicKey[] {
   const { registrar, keys, programId, programData, setAccount, accountOf, addForeignProgram } =
@@ -137,7 +137,7 @@ function strangers({ world, calls, mints, vaults, known }: Scene): PublicKey[] {
   ]
 }
 
-/** Account of a payment of alice's for a name of a community. */
+/** Account of one of alice's payments for a name of a community. */
 const paymentOf = ({ keys }: SolanaWorld, { communityPayments }: Scene['known'], number: bigint) =>
   keyOf(communityPayments.get(`${keys.alice.toBase58()} ${number}`)!)
 
@@ -152,7 +152,7 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
     expect(error, where).toBeDefined()
   }
 
-  it('refuses another account at any place', () => {
+  it('refuses another account at any position', () => {
     const others: PublicKey[] = strangers(scene)
     const before = snapshot(scene)
     for (const [place, meta] of right.keys.entries()) {
@@ -167,7 +167,7 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
     expect(snapshot(scene)).toEqual(before)
   })
 
-  it('refuses two of its accounts in each other’s places', () => {
+  it('refuses two of its accounts at each other’s positions', () => {
     const before = snapshot(scene)
     for (let a = 0; a < right.keys.length; a++) {
       for (let b = 0; b < a; b++) {
@@ -182,7 +182,7 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
   it('refuses an account without its flag', () => {
     const before = snapshot(scene)
     for (const [place, meta] of right.keys.entries()) {
-      // who is paid back stands there twice, and the runtime joins the flags
+      // the payer who is paid back is listed twice, and the runtime joins the flags
       if (right.keys.filter(({ pubkey }) => pubkey.equals(meta.pubkey)).length > 1) continue
       const without = (flag: 'isSigner' | 'isWritable') =>
         run(scene, changed(right, { keys: (keys) => keys.with(place, { ...meta, [flag]: false }) }))
@@ -193,7 +193,7 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
     expect(snapshot(scene)).toEqual(before)
   })
 
-  it('refuses an account too many and one that is missing', () => {
+  it('refuses an additional and a missing account', () => {
     const before = snapshot(scene)
     const more = (keys: AccountMeta[]) => [...keys, writes(scene.world.keys.stranger)]
     expect(run(scene, changed(right, { keys: more })).error).toBe('WrongAccountCount')
@@ -214,13 +214,13 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
     expect(run(scene, changed(right, { data })).error).toBe('InvalidInstruction')
   })
 
-  it('goes through as it is, at last', () => {
+  it('succeeds unchanged, at last', () => {
     expect(run(scene, right).error).toBeUndefined()
   })
 })
 
 describe('a payment', () => {
-  it('is one by owner, kind and address', () => {
+  it('is recognized by owner, kind and address', () => {
     const { world, calls } = enter('refund').scene
     const { registrar, programId, keys, setAccount, accountOf, send } = world
     const real = accountOf(calls.paymentAt('a'))!
@@ -252,7 +252,7 @@ describe('a payment', () => {
 })
 
 describe('a payment for a name of a community', () => {
-  it('is one by owner, kind and address', () => {
+  it('is recognized by owner, kind and address', () => {
     const { world, club } = enter('refuse_community').scene
     const { programId, keys, setAccount, accountOf, send, registrar } = world
     const [held, fake] = [1n, 9n].map((number) =>
@@ -273,7 +273,7 @@ describe('a payment for a name of a community', () => {
     expect(send(refuse).error).toBe('InvalidAccountData')
   })
 
-  it('is made at its own addresses, by the programs that it is to be made by', () => {
+  it('is made at its own addresses, by the right programs', () => {
     const { scene, right } = enter('pay_community_token')
     const { stranger } = scene.world.keys
     for (const place of [2, 3, 6, 7, 8, 9]) {

@@ -30,7 +30,7 @@ let world: SolanaWorld
 let club: CommunityCalls
 const mint = Keypair.generate().publicKey
 const otherMint = Keypair.generate().publicKey
-/** Alice's associated account. */
+/** Alice's associated token account. */
 let source: PublicKey
 beforeEach(() => {
   world = createSolanaWorld()
@@ -45,7 +45,7 @@ const inTokens = (number = 1n, change: Partial<CountedPayment> = {}) =>
 const inVault = () => club.tokensAt(club.program.vault(mint))
 
 describe('pay_community_token', () => {
-  it('holds the tokens in a vault that its first payer makes, where lamports lie too', () => {
+  it('holds the tokens in a vault that its first payer creates, even if it already has lamports', () => {
     const { alice } = world.keys
     world.give(club.program.vault(mint), 1n)
     ok(club.payToken(mint))
@@ -63,7 +63,7 @@ describe('pay_community_token', () => {
   })
 
   const others = (of: PublicKey) => associatedTokenAddress(world.keys.stranger, of)
-  /** Lets alice move tokens of the stranger, which are not hers all the same. */
+  /** Allows alice to move tokens of the stranger, which still do not belong to her. */
   function approve(): void {
     const { owner, lamports, data } = world.accountOf(others(mint))!
     data.writeUInt32LE(1, 72)
@@ -158,7 +158,7 @@ describe('refuse_community of tokens', () => {
     expect([club.tokensAt(other), inVault()]).toEqual([AMOUNT, 0n])
   })
 
-  it('can’t be stopped by who froze the vault', () => {
+  it('can’t be stopped by a freeze of the vault', () => {
     const vault = club.program.vault(mint)
     club.setTokenAccount(vault, vault, mint, AMOUNT, 'frozen')
     ok(club.refuse(inTokens()))
@@ -168,7 +168,7 @@ describe('refuse_community of tokens', () => {
     expect(club.tokensAt(source)).toBe(RICH_TOKENS)
   })
 
-  it('takes the payment’s own accounts alone', () => {
+  it('accepts only the payment’s own accounts', () => {
     const { bob } = world.keys
     club.giveTokens(bob, mint)
     expect(refused(club.refuse(club.paid(1n)))).toBe('WrongAccountCount')
@@ -198,7 +198,7 @@ describe('release_community of tokens', () => {
     expect(refused(club.release(inTokens()))).toBe('CommunityPaymentNotHeld')
   })
 
-  it('makes the money the recipient’s where that can’t receive yet, and holds up nothing else', () => {
+  it('makes the money collectable where the recipient can’t receive yet, and delays nothing else', () => {
     const { bob, alice } = world.keys
     ok(club.pay(2n))
     const events = ok(club.release(inTokens(), club.paid(2n)))

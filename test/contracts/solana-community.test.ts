@@ -17,7 +17,7 @@ import {
   communityOf,
 } from './support/solanaCommunity.js'
 
-/** Refusals by name and limits of payments in SOL; solana-fuzz.test.ts has what goes through. */
+/** Refusals by name, and limits of payments in SOL. solana-fuzz.test.ts covers successful calls. */
 
 let world: SolanaWorld
 let club: CommunityCalls
@@ -32,7 +32,7 @@ const isWord = (text: string) => Buffer.byteLength(text) <= 32
 const word = (text: string) => Buffer.concat([Buffer.from(text)], 32)
 
 describe('pay_community', () => {
-  it('remembers the payment, counted apart from those for names on the hub', () => {
+  it('stores the payment, with a separate count from payments for names on the hub', () => {
     const { alice, bob } = world.keys
     ok(callsOf(world).register(), club.pay(7n))
     expect(club.paymentAt(7n)).toEqual({
@@ -48,32 +48,32 @@ describe('pay_community', () => {
     expect(world.stateOf()).toMatchObject({ sequence: 1n, communitySequence: 1n })
   })
 
-  it.each([...capitals, ...malformed.filter(isWord)])('takes no malformed name: %j', (text) => {
+  it.each([...capitals, ...malformed.filter(isWord)])('refuses a malformed name: %j', (text) => {
     expect(refused(club.pay(1n, { name: word(text) }))).toBe('MalformedName')
     expect(refused(club.pay(1n, { community: word(text) }))).toBe('MalformedName')
   })
 
-  it.each([0x7f, 0x80, 0xad, 0xe4, 0xff])('takes no name with the byte %i', (byte) => {
+  it.each([0x7f, 0x80, 0xad, 0xe4, 0xff])('refuses a name with the byte %i', (byte) => {
     expect(refused(club.pay(1n, { name: Buffer.concat([Buffer.from([0x61, byte])], 32) }))).toBe(
       'MalformedName',
     )
   })
 
-  it('takes every name that is one', () => {
+  it('accepts every valid name', () => {
     for (const [i, text] of wellFormed.entries()) ok(club.pay(BigInt(i), { name: word(text) }))
   })
 
   it.each<[string, string, Parameters<CommunityCalls['pay']>[1]]>([
     ['of nothing', 'ZeroAmount', { amount: 0n }],
     ['to nobody', 'ZeroRecipient', { recipient: PublicKey.default }],
-    ['of what the payer lacks', 'runtime', { amount: RICH_LAMPORTS }],
+    ['of more than the payer has', 'runtime', { amount: RICH_LAMPORTS }],
     ['of the most that there may be', 'runtime', { amount: (1n << 64n) - 1n }],
   ])('takes no payment %s: %s', (_, error, change) => {
     expect(refused(club.pay(1n, change))).toBe(error)
     expect(world.stateOf().communitySequence).toBe(0n)
   })
 
-  it('keeps nobody from a name, and a number from nobody but its payer', () => {
+  it('blocks no name for others, and a number only for its payer', () => {
     ok(club.pay(1n, { payer: world.keys.stranger, amount: 1n }))
     ok(club.pay(1n))
     expect(refused(club.pay(1n))).toBe('NumberInUse')
@@ -156,14 +156,14 @@ describe('a decision', () => {
     },
   )
 
-  it('reaches a payer that holds something where the rent can’t be read', () => {
+  it('pays a payer with a balance even where the rent can’t be read', () => {
     ok(club.pay())
     world.setRent(6_960n, 1.5)
     const [event] = ok(club.refuse())
     expect(event?.data.paid).toBe(String(AMOUNT))
   })
 
-  it('waits for a recipient that may not hold so little yet', () => {
+  it('waits for a recipient whose balance stays below the rent', () => {
     const recipient = Keypair.generate().publicKey
     const payment = club.paid(1n, { recipient })
     ok(club.pay(1n, { recipient, amount: 1n }))
@@ -181,7 +181,7 @@ describe('a decision', () => {
     expect(world.balanceOf(world.keys.alice)).toBe(RICH_LAMPORTS - 1n)
   })
 
-  it('pays a recipient that holds nothing once what it gets is its rent', () => {
+  it('pays an empty recipient once the amount covers the rent', () => {
     const recipient = Keypair.generate().publicKey
     ok(club.pay(1n, { recipient, amount: world.rentOf(0) }))
     ok(club.release(club.paid(1n, { recipient })))
@@ -212,7 +212,7 @@ describe('claim_community', () => {
   })
 })
 
-it('keeps its money apart from the treasury', () => {
+it('keeps its money separate from the treasury', () => {
   const calls = callsOf(world)
   ok(calls.register('kept'), club.pay(), calls.settle({ kept: 1n }))
   const kept = world.stateOf().keptLamports

@@ -18,7 +18,7 @@ import {
 import { callsOf, LAMPORTS, type SolanaCalls, wordOf } from './support/solanaCalls.js'
 import { AMOUNT, type CommunityCalls, communityOf } from './support/solanaCommunity.js'
 
-/** Facts decoded from transactions that the program itself executed, as a node shows them. */
+/** Decodes transactions that the program itself executed, in the form in which a node returns them. */
 
 let world: SolanaWorld
 let calls: SolanaCalls
@@ -87,7 +87,7 @@ describe('the events of a transaction', () => {
     })
   })
 
-  it('are how payments for names on the hub end', () => {
+  it('include ends of payments for names on the hub', () => {
     read(calls.register('a'), calls.register('b'), calls.register('c'))
     world.at(RECLAIM_SECONDS)
     const facts = read(calls.settle({ a: 1n }), calls.refund({ b: 2n }), calls.reclaim('c', 3n))
@@ -96,7 +96,7 @@ describe('the events of a transaction', () => {
     expect(facts).toEqual({ ...NOTHING, ends })
   })
 
-  it('are how payments for names of communities end', () => {
+  it('include ends of payments for names of communities', () => {
     const { alice, bob } = world.keys
     const inTokens = (number: bigint) => club.paid(number, { token: mint })
     read(club.pay(1n), club.pay(2n), club.pay(3n), club.payToken(mint, 4n), club.payToken(mint, 5n))
@@ -116,7 +116,7 @@ describe('the events of a transaction', () => {
     expect(club.tokensAt(associatedTokenAddress(bob, mint))).toBe(AMOUNT)
   })
 
-  it('are those of a program that a versioned transaction loads, too', () => {
+  it('include those of a program that a versioned transaction loads', () => {
     const { inner } = world.send(calls.register())
     const raw = rawOf(inner, {
       loadedAddresses: { writable: [], readonly: [world.programId.toBase58()] },
@@ -125,7 +125,7 @@ describe('the events of a transaction', () => {
     expect(decodeTransaction(world.registrar, raw).payments).toHaveLength(1)
   })
 
-  it('are nobody else’s', () => {
+  it('are accepted only from the program', () => {
     const { inner } = world.send(calls.register())
     const foreign = rawOf(inner)
     foreign.transaction.message.accountKeys.reverse()
@@ -143,12 +143,12 @@ describe('the events of a transaction', () => {
   it.each([
     ['of no known kind', Buffer.alloc(40, 7)],
     ['cut', Buffer.concat([Buffer.from([17, 19, 37, 119, 246, 83, 53, 207]), Buffer.alloc(20)])],
-  ])('are told where they are not understood: %s', (_, event) => {
+  ])('are reported where they are not understood: %s', (_, event) => {
     const facts = decodeTransaction(world.registrar, rawOf([Buffer.concat([EVENT_TAG, event])]))
     expect(facts).toEqual({ ...NOTHING, unknown: [event.toString('base64')] })
   })
 
-  it('can’t be told by a node that records none', () => {
+  it('can’t be read from a node that does not record inner instructions', () => {
     const { inner } = world.send(calls.register())
     const raw = rawOf(inner, { innerInstructions: null })
     expect(() => decodeTransaction(world.registrar, raw)).toThrow('records no inner instructions')

@@ -30,7 +30,7 @@ import {
   step,
 } from './support/solanaSteps.js'
 
-/** Calls of one run; `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
+/** Number of calls in a run. `FUZZ_CALLS=100000` makes a long one, `FUZZ_SEED` repeats one. */
 const STEPS = 2_700
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? STEPS) / STEPS)
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED)
@@ -40,7 +40,7 @@ const FOR_NAMES = [
   ...(['setAuthorities', 'proposeAdmin', 'acceptAdmin'] as const),
 ]
 
-test(`${RUNS * STEPS} payloads and account lists: the program does what its model does, to the unit`, {
+test(`${RUNS * STEPS} payloads and account lists: the program behaves like its model, to the unit`, {
   timeout: 3_000_000,
 }, () => {
   fc.assert(
@@ -65,12 +65,12 @@ test(`${RUNS * STEPS} payloads and account lists: the program does what its mode
       expect(total(countOf(FOR_NAMES))).toBeGreaterThan(STEPS / 7)
       expect(total(countOf(FOR_COMMUNITIES))).toBeGreaterThan(STEPS / 80)
     }),
-    // a failure names its instruction: thousands of steps are not worth shrinking
+    // a failure names its instruction, so shrinking thousands of steps is not needed
     { numRuns: RUNS, endOnFailure: true, ...(SEED === undefined ? {} : { seed: SEED }) },
   )
 })
 
-/** Accounts that stand in for others. */
+/** Accounts that replace the right ones. */
 function poolOf({ world, wallets, mints, vaults, known }: Scene): PublicKey[] {
   const { registrar, keys, programId, programData, addForeignProgram } = world
   const foreign = addForeignProgram(keys.stranger)
@@ -85,20 +85,23 @@ function poolOf({ world, wallets, mints, vaults, known }: Scene): PublicKey[] {
   ]
 }
 
-/** Plays one step beside the model. @returns whether an instruction went through */
+/** Plays one step in program and model. @returns whether an instruction succeeded */
 function playStep(scene: Scene, pool: readonly PublicKey[], one: Step): boolean {
   wait(scene, one.seconds)
   if (one.kind === 'freeze') freeze(scene, one)
   if (one.gift) give(scene, one)
   if (one.kind === 'freeze') return false
-  // the accounts of programs have no key that could sign
+  // accounts of programs have no key that can sign
   const maySign = (key: PublicKey) =>
     scene.wallets.some((wallet) => wallet.equals(key)) || !pool.some((other) => other.equals(key))
   const call = mutateCall(rightCall(scene, one), one.mutations, pool, maySign)
   return run(scene, call).error === undefined
 }
 
-/** Nothing is ever stuck: all that is held goes back, by its payer where nobody decides, all that is kept comes out. */
+/**
+ * Checks that no money is stuck: everything held can go back, reclaimed by its payer where nobody decides, and
+ * everything kept can be withdrawn.
+ */
 function empty(scene: Scene): void {
   const { world, calls, books, vaults, mints } = scene
   const { keys, registrar } = world
@@ -118,7 +121,7 @@ function empty(scene: Scene): void {
   checkBooks(scene)
 }
 
-/** Whose a payment for a name of a community is takes it, without the relay authority. */
+/** The owner of a payment for a name of a community collects it, without the relay authority. */
 function collect(scene: Scene, payment: OpenPayment): void {
   const { world, club, books, known } = scene
   const owner = payment.state === 'released' ? payment.recipient : payment.payer

@@ -7,7 +7,7 @@ import { createSolanaWorld, RECLAIM_SECONDS, type SolanaWorld } from './support/
 import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, TREASURY_BYTES } from './support/solanaCalls.js'
 import { accepted, COMMUNITY_PAYMENT_BYTES, communityOf } from './support/solanaCommunity.js'
 
-/** Program, IDL and TypeScript agree: the other tests have each instruction, error and event through the same IDL. */
+/** Program, IDL and TypeScript agree. The other tests use each instruction, error and event through the same IDL. */
 
 describe('the interface', () => {
   it('reads the accounts as the program writes them, to the last byte', () => {
@@ -40,7 +40,7 @@ describe('the interface', () => {
 })
 
 describe('the built programs', () => {
-  it('are those of these sources', () => {
+  it('match their sources', () => {
     expect(findStalePrograms()).toEqual([])
   })
 })
@@ -54,7 +54,7 @@ describe('through another program', () => {
     const program = Keypair.generate().publicKey
     world.addProgram(program, CALLER)
     const [vault, bump] = PublicKey.findProgramAddressSync([Buffer.from('vault')], program)
-    /** `vault` signs inside, as a multisig's does. */
+    /** `vault` signs inside the call, as a multisig's vault does. */
     const wrap = ({ keys, data, programId }: TransactionInstruction): TransactionInstruction =>
       new TransactionInstruction({
         programId: program,
@@ -114,7 +114,7 @@ describe('through another program', () => {
     expect(world.balanceOf(vault)).toBe(before)
   })
 
-  it('a vault is no other’s authority, and nobody signs for a wallet', () => {
+  it('a vault has no authority of another, and nobody else signs for a wallet', () => {
     const world = createSolanaWorld()
     const { vault, wrap } = deployCaller(world)
     const calls = callsOf(world)

@@ -21,7 +21,7 @@ import {
 } from './support/solanaCalls.js'
 import { accepted, type Calls } from './support/solanaCommunity.js'
 
-/** Refusals by name, limits to the second and to the lamport; solana-fuzz.test.ts has what goes through. */
+/** Refusals by name, and limits to the second and to the lamport. solana-fuzz.test.ts covers successful calls. */
 
 let world: SolanaWorld
 let calls: SolanaCalls
@@ -41,7 +41,7 @@ const balances = () => {
 }
 
 describe('register', () => {
-  it('remembers the payment', () => {
+  it('stores the payment', () => {
     ok(calls.register(), calls.register('q', {}, world.keys.bob))
     expect(world.registrar.decodePayment(world.accountOf(calls.paymentAt())!.data)).toEqual({
       payer: world.keys.alice,
@@ -78,7 +78,7 @@ describe('register', () => {
     ['a quote a second too late', 'QuoteExpired', { expiresAt: NOW - 1n }],
     ['a quote that never was', 'QuoteExpired', { expiresAt: -1n }],
     ['nothing', 'ZeroLamports', { lamports: 0n }],
-    ['what the payer lacks', 'runtime', { lamports: RICH_LAMPORTS }],
+    ['more than the payer has', 'runtime', { lamports: RICH_LAMPORTS }],
     ['more than can be held', 'Overflow', { lamports: U64_MAX }],
   ])('takes no payment of %s: %s', (_, error, change) => {
     paid('q')
@@ -112,7 +112,7 @@ describe('settle and refund', () => {
   const bothTimes = (quote: string) =>
     world.registrar.settle(world.keys.relay, [calls.keyOf(quote, 3n), calls.keyOf(quote, 3n)])
 
-  it('leave nothing to come back within their transaction', () => {
+  it('leave no way to recreate the account within their transaction', () => {
     paid('q')
     const payment = calls.paymentAt()
     const revive = SystemProgram.transfer({
@@ -130,7 +130,7 @@ describe('settle and refund', () => {
     expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: LAMPORTS, treasury: LAMPORTS })
   })
 
-  it('reach a payer that holds nothing any more', () => {
+  it('pay a payer whose balance is zero', () => {
     paid('q')
     world.give(world.keys.alice, 0n)
     ok(calls.refund())
@@ -148,7 +148,7 @@ describe('settle and refund', () => {
     expect(balances()).toMatchObject({ kept: 0n, held: 0n, treasury: 0n })
   })
 
-  it('take nothing that the treasury holds for others', () => {
+  it('use no money that the treasury holds for others', () => {
     paid('a', 'b')
     const { treasury } = world.registrar
     const { owner, data } = world.accountOf(treasury)!
@@ -159,7 +159,7 @@ describe('settle and refund', () => {
   })
 })
 
-it('a payment is its payer’s to reclaim from its time on, which ends no power to decide', () => {
+it('a payment can be reclaimed by its payer from its time on, and can still be decided then', () => {
   paid('q', 'r', 's')
   world.at(RECLAIM_SECONDS - 1n)
   expect(refused(calls.reclaim())).toBe('NotReclaimable')
@@ -179,7 +179,7 @@ describe('withdraw', () => {
   beforeEach(() => {
     paid('kept', 'held')
     ok(calls.settle({ kept: 1n }))
-    // a gift to the treasury stays where it is
+    // a gift to the treasury is not withdrawn
     ok(
       SystemProgram.transfer({
         fromPubkey: world.keys.bob,
@@ -206,7 +206,7 @@ describe('withdraw', () => {
   })
 })
 
-it('an event is taken from the program alone', () => {
+it('an event is accepted only from the program', () => {
   const { programId, keys, registrar } = world
   const authority = reads(registrar.eventAuthority)
   const data = Buffer.concat([EVENT_TAG, Buffer.alloc(48)])
@@ -226,7 +226,7 @@ describe('initialize', () => {
   const call = (by: PublicKey, reclaimSeconds = RECLAIM_SECONDS) =>
     initialize(fresh.registrar, by, { ...termsOf(fresh.keys), reclaimSeconds })
 
-  it('is the upgrade authority’s, once', () => {
+  it('is allowed only to the upgrade authority, once', () => {
     const { deployer, stranger, admin, relay, treasurer } = fresh.keys
     expect(fresh.send(call(stranger)).error).toBe('NotUpgradeAuthority')
     fresh.give(fresh.registrar.state, 1n) // in the way of nobody
@@ -242,7 +242,7 @@ describe('initialize', () => {
     expect(fresh.send(call(deployer)).error).toBe('AlreadyInitialized')
   })
 
-  it('takes no other program’s upgrade authority', () => {
+  it('refuses another program’s upgrade authority', () => {
     const { stranger } = fresh.keys
     const { programData } = fresh.addForeignProgram(stranger)
     const at = call(stranger).keys.findIndex(({ pubkey }) => pubkey.equals(fresh.programData))
@@ -275,7 +275,7 @@ describe('initialize', () => {
 })
 
 describe('the admin authority', () => {
-  it('names the others, without the upgrade key', () => {
+  it('sets the others, without the upgrade key', () => {
     const { stranger, bob, deployer, relay, treasurer } = world.keys
     paid('a')
     for (const by of [stranger, deployer, relay, treasurer])
@@ -286,7 +286,7 @@ describe('the admin authority', () => {
     expect(refused(calls.withdraw(1n))).toBe('WrongAuthority')
   })
 
-  it('hands over in two steps, of which the first can be taken back', () => {
+  it('hands over in two steps, of which the first can be undone', () => {
     const { bob, stranger, admin, relay } = world.keys
     const nobody = PublicKey.default
     for (const call of [

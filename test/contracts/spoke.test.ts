@@ -45,7 +45,7 @@ beforeEach(async () => {
   fresh = await world.spokeChain.testClient.snapshot()
 })
 
-/** The error with which `lzSend` refuses; undefined if it goes through. Well paid, so that no fee is the reason. */
+/** The error with which `lzSend` refuses; undefined if it succeeds. Pays enough, so that no fee is the reason. */
 async function refusalOf(hubCalldata: Hex, options: Hex) {
   const tx = await world.sending(world.alice, hubCalldata, options, 10n ** 20n)
   return world.spokeChain.revertOf(tx, LIBRARY_ERRORS)
@@ -56,7 +56,7 @@ const read = <const name extends 'minimum' | 'owner' | 'pauser' | 'paused' | 'ga
 ) =>
   world.spokeChain.publicClient.readContract({ address: world.spoke, abi: spokeAbi, functionName })
 
-test('has the selectors that clients in use send, and its own log', () => {
+test('has the selectors that existing clients use, and its own log', () => {
   const selectors = spokeAbi
     .filter((item) => item.type === 'function')
     .filter(({ name }) => name === 'quote' || name === 'lzSend')
@@ -69,7 +69,7 @@ test('has the selectors that clients in use send, and its own log', () => {
 })
 
 describe('quote', () => {
-  test('is a base and the delivered value at the price of its gas token', async () => {
+  test('is a base fee plus the delivered value at the price of its gas token', async () => {
     const data = placeBids(AMOUNTS, NAMES)
     const fees = [0n, 1n, SUM].map((value) =>
       world.quote(word(world.alice), data, receiveOptions(PLENTY_GAS, value)),
@@ -113,7 +113,7 @@ describe('sending', () => {
     expect(packet.origin.sender).toBe(word(world.spoke))
   })
 
-  test('pays back what the bridge does not need, and keeps nothing', async () => {
+  test('refunds the excess fee, and keeps nothing', async () => {
     const before = await world.spokeChain.balance(world.alice)
     const options = receiveOptions(PLENTY_GAS, SUM)
     const tx = await world.sending(world.alice, placeBids(AMOUNTS, NAMES), options, 10n ** 19n)
@@ -179,7 +179,7 @@ describe('sending', () => {
     expect(await refusalOf(withdrawRefund(world.alice), receiveOptions(PLENTY_GAS, 1n))).toBe(
       'WrongOptionValue',
     )
-    // A sum that no option can name.
+    // a sum that no option can hold
     expect(
       await refusalOf(placeBids([2n ** 128n], [NAMES[0]!]), receiveOptions(PLENTY_GAS, 0n)),
     ).toBe('WrongOptionValue')
@@ -213,7 +213,7 @@ describe('sending', () => {
     expect(await refusalOf(whole, options)).toBe('BadOptions')
   })
 
-  test('while paused, or without a peer, reverts; a withdrawal goes on', async () => {
+  test('while paused, or without a peer, reverts; a withdrawal still succeeds', async () => {
     const act = (from: Hex, data: Hex) => world.spokeChain.succeed({ from, to: world.spoke, data })
     const options = receiveOptions(PLENTY_GAS, SUM)
     await act(world.pauser, spokeCall('pause', []))
@@ -234,7 +234,7 @@ describe('sending', () => {
 })
 
 describe('roles', () => {
-  test('stand as deployed, each setting logged', async () => {
+  test('are set as deployed, and each setting is logged', async () => {
     expect(await read('owner')).toBe(getAddress(world.owner))
     expect(await read('pauser')).toBe(getAddress(world.pauser))
     expect(await read('hubEid')).toBe(HUB_EID)
@@ -257,7 +257,7 @@ describe('roles', () => {
     )
   })
 
-  test('only the owner sets anything, and lets a paused spoke go on', async () => {
+  test('only the owner changes settings and unpauses', async () => {
     const needs = { bidsBase: 1n, perName: 2n, withdrawal: 3n }
     const calls = [
       spokeCall('setMinimum', [1n]),

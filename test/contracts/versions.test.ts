@@ -12,8 +12,8 @@ import {
 } from '../../src/chains/evm/contracts/index.js'
 
 /**
- * Versions of what is deployed, against contracts/versions.json: an interface never changes unnoticed. After a change
- * that is meant, raise the version there, then `UPDATE_VERSIONS=1 npx vitest run test/contracts/versions.test.ts`
+ * Checks the versions of deployed contracts in contracts/versions.json: an interface never changes unnoticed. After an
+ * intended change, raise the version there. Then `UPDATE_VERSIONS=1 npx vitest run test/contracts/versions.test.ts`
  * writes the hashes of contracts whose version was raised.
  */
 const CONTRACTS = join(import.meta.dirname, '../../contracts')
@@ -45,7 +45,7 @@ function inOrder(abi: Abi): string[] {
   return abi.map((item) => JSON.stringify(item)).sort()
 }
 
-/** Texts for people are no interface. */
+/** Texts for people are not part of the interface. */
 const withoutTexts = (key: string, value: unknown) =>
   key === 'msg' || key === 'docs' ? undefined : value
 const hashOf = (name: string) =>
@@ -71,7 +71,7 @@ describe('versions', () => {
     ])
   })
 
-  test('the program says its version itself', () => {
+  test('the program contains its version', () => {
     expect(idl.metadata.version).toBe(versions.registrar!.version)
   })
 })

@@ -142,7 +142,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.locator('select[name=primary]').selectOption(names.hub)
     await look('primary')
     await page.getByRole('button', { name: `Set ${ensName}` }).click()
-    await told('Sent. ENS has your primary name')
+    await expectMessage('Sent. ENS has your primary name')
     await expect.poll(() => viem.getEnsName({ address: own() }), POLLING).toBe(ensName)
   })
 

@@ -13,11 +13,11 @@ import {
 import { wholeFeed } from '../support/visitors.js'
 import { type Load, startLoad } from './load.js'
 
-/** For a machine that other tests share; docs/run/operations.md has what was measured on a quiet one. */
+/** Long enough for a machine shared with other tests. docs/run/operations.md has the times of a quiet machine. */
 const BACK_MS = 30_000
 const DEADLINE = { timeout: 60_000, interval: 200 }
 const SIGNERS = 3
-/** Timings of Patroni other than the example's, as `{"ttl":20}`, and how often each outage is tried. */
+/** Timings of Patroni that differ from the example's, as `{"ttl":20}`, and how often each outage is repeated. */
 const DCS = JSON.parse(process.env.FAILOVER_DCS ?? '{}') as Record<string, number>
 const TRIES = Number(process.env.FAILOVERS ?? 1)
 
@@ -90,7 +90,7 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     expect(gapMs).toBeLessThan(BACK_MS)
   })
 
-  it('has lost nothing that was acknowledged, and shown nothing else', async () => {
+  it('has lost nothing that was acknowledged, and has shown nothing more', async () => {
     await cluster.healthy()
     await load.quiet()
     console.log(

@@ -5,13 +5,13 @@ import type { Stack } from '../../src/testing/index.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { ask, freshName, registerOn } from '../support/world.js'
 
-/** Light traffic on a world whose database fails over, and what it was told. */
+/** Light traffic on a world whose database fails over, and the answers to it. */
 
 const LOOK_MS = 250
 const CHANGE_MS = 400
-/** Fewer at a time than one wallet may have waiting. */
+/** Interval between changes. Long enough to stay below a wallet's limit of waiting changes. */
 const PROBE_MS = 250
-/** More than a request may take: a client of its own patience. */
+/** Timeout of the client, longer than that of a request. */
 const ATTEMPT_MS = 6_000
 
 /** A signed change that was acknowledged. */
@@ -27,20 +27,20 @@ export interface Load {
   /** Events that the consumer has taken, in its order. */
   readonly consumed: readonly string[]
   readonly tokens: readonly string[]
-  /** Answers that a failover may give, and others. */
+  /** Answers that a fail-over does not explain. */
   readonly unexpected: readonly string[]
-  /** Statuses of changes that were not made, by how often. */
+  /** Statuses of refused changes, with their number. */
   readonly refused: ReadonlyMap<string, number>
-  /** @returns after how many ms a change that was begun after this moment was acknowledged */
+  /** @returns ms until a change that began after this moment was acknowledged */
   firstChange(): Promise<number>
-  /** Longest time without a successful look-up since this was asked last, ms. */
+  /** Longest time without a successful look-up since the previous call, ms. */
   lookupGapMs(): number
   /** Ends changes, registrations and look-ups. */
   quiet(): Promise<void>
   end(): Promise<void>
 }
 
-/** Statuses that say "not now": of a service whose database is away. */
+/** Statuses that mean "not now": the database of the service is unavailable. */
 const MAY_FAIL = new Set([503])
 
 /** @param signers keys of the wallets that change their clusters */
@@ -117,7 +117,8 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
     }))
       consumed.push(JSON.stringify(event))
   }
-  // an event that a primary showed within its last 50 ms may be lost with it: the feed says so (docs/run/backup.md)
+  // an event that a primary showed within its last 50 ms may be lost with it. The feed then reports it
+  // (docs/run/backup.md).
   const consuming = consume().catch((error) => {
     if (error.code !== 'feed_restarted') throw error
     consumed.length = 0
@@ -134,7 +135,7 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
     async firstChange() {
       const startedMs = performance.now()
       let tookMs: number | null = null
-      // attempts go on beside one that hangs
+      // attempts continue while one hangs
       while (tookMs === null) {
         void change(0).then((isMade) => {
           if (isMade) tookMs ??= performance.now() - startedMs

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect((await check('ann')).status).toBe(200), DEADLINE)
 })
 
-/** A daemon whose list of families has the ledger beside those of the product. */
+/** A daemon with the ledger in its list of families, in addition to those of the product. */
 function startDaemon(): Promise<TestDaemon> {
   const hub = { ...world.section, pollMs: 100 }
   const env = {
@@ -39,7 +39,7 @@ function startDaemon(): Promise<TestDaemon> {
 }
 
 async function get(path: string): Promise<Record<string, unknown>> {
-  // a block a request: what was sent becomes confirmed
+  // one block for each request, so that sent transactions become confirmed
   await world.test.mine({ blocks: 1 })
   return (await (await fetch(`${daemon.api}${path}`)).json()) as Record<string, unknown>
 }
@@ -68,7 +68,7 @@ async function pay(order: Order): Promise<string> {
   return ((await response.json()) as { id: string }).id
 }
 
-describe('a family of chains that a row adds', () => {
+describe('a chain family that is added by a row', () => {
   it('is among the networks that take registrations', async () => {
     expect(await get('/v1/networks')).toContainEqual({
       network: 'ledger',
@@ -127,7 +127,7 @@ describe('a family of chains that a row adds', () => {
     expect(await get(`/v1/refunds/${payer}`)).toMatchObject({ type: 'evm', unavailable: [] })
   })
 
-  it('loses a name that a bid has taken meanwhile', async () => {
+  it('loses a name that a bid has won meanwhile', async () => {
     const order = await orderFor('taken-name')
     await world.bid(2, ['taken-name'])
     const id = await pay(order)

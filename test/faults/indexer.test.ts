@@ -14,13 +14,13 @@ const LONG_BLOCKS = 700
 const SEED = 4
 
 /**
- * A socket only wakes the poller, and here there are no timers; a call without an answer costs its whole limit, and a
- * false head a look for blocks that are not there: test/chaos has both. Nobody asks for receipts of a hub.
+ * Left out: a socket only wakes the poller, and this test has no timers. A hanging call takes its whole timeout, and a
+ * wrong head makes the indexer search for missing blocks: test/chaos covers both. Nobody requests receipts of a hub.
  */
 const KINDS = FAULT_KINDS.filter(
   (kind) => !['silent_socket', 'hang', 'lie', 'null_receipt'].includes(kind),
 )
-/** Faults that can be answered each time; of the others a node has to answer rightly now and then. */
+/** Faults that may occur in every answer. For the others, a node has to answer correctly now and then. */
 const HARMLESS: readonly FaultKind[] = ['delay', 'duplicate_logs', 'reorder_logs', 'range_limit']
 const OFTEN = 0.15
 /** Few lists hold logs. */
@@ -81,7 +81,7 @@ interface Result {
   clean: unknown
 }
 
-/** Goes through all cases, some at a time. @returns what each came to, by its name */
+/** Runs all cases, some in parallel. @returns the result of each by its name */
 async function indexThrough(
   cases: readonly Case[],
   blocksBefore = BLOCKS_BEFORE,
@@ -94,8 +94,8 @@ async function indexThrough(
 }
 
 /**
- * A backfill and then live blocks, each case through its own nodes into its own database, all over the same blocks at
- * the same time: they wait more than they compute.
+ * Indexes a backfill and then live blocks. Each case has its own nodes and database, and all use the same blocks at the
+ * same time, since they mostly wait.
  */
 async function indexTogether(
   cases: readonly Case[],
@@ -146,7 +146,7 @@ async function indexTogether(
   }
 }
 
-/** Expects the tables of a run without faults. @returns count of each fault */
+/** Expects the same tables as without faults. @returns number of each fault */
 function expectTheSame(results: ReadonlyMap<string, Result>, name: string): Result['counts'] {
   const { failure, state, counts, clean } = results.get(name)!
   if (failure !== undefined) throw failure
@@ -170,11 +170,11 @@ describe('the only node', () => {
     ])
   }, DEADLINE_MS)
 
-  it.each(KINDS)('%s: nothing lost, nothing doubled', (kind) => {
+  it.each(KINDS)('%s: nothing lost, nothing duplicated', (kind) => {
     expect(expectTheSame(results, kind)[kind]).toBeGreaterThan(0)
   })
 
-  it(`${EVERYTHING}: nothing lost, nothing doubled`, () => {
+  it(`${EVERYTHING}: nothing lost, nothing duplicated`, () => {
     const counts = expectTheSame(results, EVERYTHING)
     expect(KINDS.filter((kind) => counts[kind] > 0).length).toBeGreaterThan(KINDS.length / 2)
   })
@@ -188,7 +188,7 @@ describe('the first of three nodes, always', () => {
     )
   }, DEADLINE_MS)
 
-  it.each(KINDS)('%s: nothing lost, nothing doubled', (kind) => {
+  it.each(KINDS)('%s: nothing lost, nothing duplicated', (kind) => {
     expect(expectTheSame(results, kind)[kind]).toBeGreaterThan(0)
   })
 })
@@ -217,7 +217,7 @@ describe('a node on a fork from below the checkpoint', () => {
     return under
   }
 
-  it('halts nothing while another node has the checkpoint’s block', async () => {
+  it('does not halt the chain while another node has the checkpoint’s block', async () => {
     const { indexer, drive } = await caughtUp('fork_of_one', [world.anvil.rpcUrl])
     for (let look = 0; look < LOOKS; look++) {
       await indexer.step().catch(() => {})
@@ -229,21 +229,21 @@ describe('a node on a fork from below the checkpoint', () => {
     await drive((await head()) - 2)
   })
 
-  it('halts nothing at first, where it is the only one: what it shows may pass', async () => {
+  it('does not halt the chain at first, where it is the only node, since the fault may be transient', async () => {
     const { indexer, drive } = await caughtUp('fork_that_passes', [], {})
-    const told: unknown[] = []
+    const outcomes: unknown[] = []
     for (let look = 0; look < LOOKS; look++)
-      told.push(await indexer.step().catch(({ message }) => message))
+      outcomes.push(await indexer.step().catch(({ message }) => message))
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
     expect(indexer.state.halted).toBeNull()
-    expect(told).toContainEqual(expect.stringContaining('has been replaced'))
+    expect(outcomes).toContainEqual(expect.stringContaining('has been replaced'))
     proxy?.set({})
     await world.test.mine({ blocks: 3 })
     await drive((await head()) - 2)
     expect(indexer.state.lastError).toBeNull()
   })
 
-  it('halts the chain after some looks over some time', async () => {
+  it('halts the chain after several checks over some time', async () => {
     const haltPatience = { looks: 4, ms: 300 }
     const { indexer } = await caughtUp('fork_that_stays', [], { haltPatience })
     const since = performance.now()
@@ -251,7 +251,7 @@ describe('a node on a fork from below the checkpoint', () => {
     while (indexer.state.halted === null && performance.now() - since < HALT_LIMIT_MS) {
       await indexer.step().catch(() => {})
       looks += 1
-      // some forks of the proxy begin above the checkpoint, and a look that finds one starts the count anew
+      // some forks of the proxy begin above the checkpoint, and a check that finds one restarts the count
       await sleep(LOOK_EVERY_MS)
     }
     expect(indexer.state.halted).toContain('has been replaced')
@@ -259,7 +259,7 @@ describe('a node on a fork from below the checkpoint', () => {
     expect(performance.now() - since).toBeGreaterThanOrEqual(haltPatience.ms)
   })
 
-  it('halts nothing while the other of two nodes does not answer', async () => {
+  it('does not halt the chain while the other of two nodes does not answer', async () => {
     const other = await startFaultProxy({ target: world.anvil, seed: SEED })
     const { indexer } = await caughtUp('fork_of_half', [other.rpcUrl])
     await other.stop()
@@ -275,8 +275,8 @@ describe('a node on a fork from below the checkpoint', () => {
 })
 
 describe('a long chain', () => {
-  // far below the head a bloom filter a block is too much to ask for
-  it('logs that one of three nodes misses are what the two others say', async () => {
+  // for blocks far from the head, bloom filters of each block are too much data
+  it('logs that one of three nodes leaves out are taken from the two others', async () => {
     await world.test.mine({ blocks: LONG_BLOCKS })
     await bids()
     await world.test.mine({ blocks: 2 })

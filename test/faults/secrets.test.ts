@@ -26,7 +26,7 @@ const seed = randomBytes(32)
 const solanaKey = Buffer.concat([seed, ed25519.getPublicKey(seed)])
 const relayerKey = generatePrivateKey()
 const relayer = privateKeyToAccount(relayerKey).address
-/** What the operator alone knows. */
+/** Secrets of the operator. */
 const KEYS = {
   AIRDROP_OPERATOR_PRIVATE_KEY: generatePrivateKey(),
   SOLANA_RELAYER_PRIVATE_KEY: bs58.encode(solanaKey),
@@ -38,19 +38,19 @@ const KEYS = {
 const rpcKey = `planted${randomBytes(8).toString('hex')}`
 const signerToken = `planted${randomBytes(8).toString('hex')}`
 const password = `planted${randomBytes(8).toString('hex')}`
-/** What callers send: a smart wallet's signature, one of no use, a share. */
+/** Secrets of callers: a smart wallet's signature, an invalid one, a share. */
 const signature = hex(100)
 const signature65 = hex(65)
 const share = hex(33)
 
 const world = useWorld(() => startHubWorld())
 let node: IndiscreetNode
-/** Holds the relayer's key, at a URL with a user, a password and a token. */
+/** Remote signer with the relayer's key, at a URL with a user, a password and a token. */
 let signer: IndiscreetNode
 let signerUrl: string
 let daemon: TestDaemon
 let authKey = ''
-/** All that anybody could read, beside the log. */
+/** All texts that anybody could read, apart from the log. */
 const answered: string[] = []
 
 beforeAll(async () => {
@@ -109,7 +109,7 @@ const proof = (bytes: string) => ({
 })
 const recovery = () => ({ address: wallet, share, ...proof(signature) })
 
-/** Asks for everything that needs the chain, the database or a secret, well formed and badly. */
+/** Sends all requests that need the chain, the database or a secret, both valid and invalid. */
 async function askAll(): Promise<number[]> {
   const statuses = await Promise.all([
     post('/v1/auth/token', proof(signature)),
@@ -128,7 +128,7 @@ async function askAll(): Promise<number[]> {
   return statuses
 }
 
-/** The planted secrets, without prefixes and in the forms that logs may give them, that a text holds. */
+/** The secrets that a text contains, without prefixes and in the forms that logs may give them. */
 function found(text: string): string[] {
   const own = [
     ...Object.values(KEYS),
@@ -145,7 +145,7 @@ function found(text: string): string[] {
     ...own,
     solanaKey.toString('hex'),
     [...solanaKey].join(','),
-    // of basic authentication, as a server may repeat it
+    // in basic authentication, as a server may repeat it
     Buffer.from(`relay:${password}`).toString('base64'),
   ]
   const lower = text.toLowerCase()
@@ -155,7 +155,7 @@ function found(text: string): string[] {
 const logged = () => daemon.warnings().join('')
 
 it.each(INDISCRETIONS)(
-  'a node that tells all it knows (%s) makes nobody else tell it',
+  'secrets in a node’s answers (%s) appear nowhere else',
   async (fault) => {
     const before = node.count()
     node.be(fault)
@@ -172,30 +172,27 @@ it.each(INDISCRETIONS)(
   120_000,
 )
 
-it.each(INDISCRETIONS)(
-  'a signer that tells all it knows (%s) makes nobody else tell it',
-  async (fault) => {
-    const lines: string[] = []
-    const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
-    signer.be(fault)
-    const before = signer.count()
-    const account = relayerAccount({ signerUrl, address: relayer })
-    const tx = {
-      type: 'eip1559',
-      chainId: 1,
-      nonce: 0,
-      gas: 21_000n,
-      to: relayer,
-      maxFeePerGas: 1n,
-    } as const
-    await account
-      .signTransaction({ ...tx, data: hex(4) })
-      .catch((err: unknown) => log.error({ err }, String(err)))
-    expect(signer.count()).toBe(before + 1)
-    expect(lines.join()).toContain('SignerUnavailableError')
-    expect(found(lines.join())).toEqual([])
-  },
-)
+it.each(INDISCRETIONS)('secrets in a signer’s answers (%s) appear nowhere else', async (fault) => {
+  const lines: string[] = []
+  const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
+  signer.be(fault)
+  const before = signer.count()
+  const account = relayerAccount({ signerUrl, address: relayer })
+  const tx = {
+    type: 'eip1559',
+    chainId: 1,
+    nonce: 0,
+    gas: 21_000n,
+    to: relayer,
+    maxFeePerGas: 1n,
+  } as const
+  await account
+    .signTransaction({ ...tx, data: hex(4) })
+    .catch((err: unknown) => log.error({ err }, String(err)))
+  expect(signer.count()).toBe(before + 1)
+  expect(lines.join()).toContain('SignerUnavailableError')
+  expect(found(lines.join())).toEqual([])
+})
 
 /** A keystore file, as geth writes it. */
 function keystore(): string {
@@ -221,7 +218,7 @@ function keystore(): string {
 
 const home = useFolder()
 
-it('a keystore and its password are told by no daemon that opens them, or can not', async () => {
+it('a daemon that opens a keystore, or fails to, shows neither the key nor the password', async () => {
   const file = (name: string, content: string) => {
     writeFileSync(join(home, name), content)
     return join(home, name)
@@ -236,15 +233,15 @@ it('a keystore and its password are told by no daemon that opens them, or can no
   const wrong = { ...env, RELAYER_PASSWORD_FILE: file('wrong', `${password}x`) }
   const refusal = await startTestDaemon(world.postgres.url, chains, wrong).catch(String)
   expect(refusal).toContain('RELAYER_KEYSTORE can not be opened')
-  const told = [...opened.warnings(), ...answered, refusal].join()
+  const texts = [...opened.warnings(), ...answered, refusal].join()
   expect(opened.warnings()).not.toEqual([])
-  expect(found(told)).toEqual([])
+  expect(found(texts)).toEqual([])
   const { crypto } = JSON.parse(content) as { crypto: { ciphertext: string; mac: string } }
-  expect(told).not.toContain(crypto.ciphertext)
-  expect(told).not.toContain(crypto.mac)
+  expect(texts).not.toContain(crypto.ciphertext)
+  expect(texts).not.toContain(crypto.mac)
 })
 
-it('an outage of the database tells none either', async () => {
+it('an outage of the database shows no secret either', async () => {
   await world.postgres.stop()
   const statuses = await askAll()
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(3)
@@ -254,7 +251,7 @@ it('an outage of the database tells none either', async () => {
   expect(found(answered.join())).toEqual([])
 })
 
-it('the search finds what is there', () => {
+it('the search finds secrets that are there', () => {
   expect(
     found(`x ${JSON.stringify({ relayerKey })} ${rpcKey} ${[...solanaKey].join(',')}`),
   ).toHaveLength(3)

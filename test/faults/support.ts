@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, packRecord, recordWords } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -10,7 +10,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -20,24 +20,22 @@ import type { HubWorld } from '../support/hubWorld.js'
 /** Of a world: its database `tables` is copied, in a fraction of the time that migrations take. */
 const migrated = new WeakMap<object, Promise<unknown>>()
 
-/** An indexer with a database of its own, over a chain that others index too. */
+/** An indexer with its own database, on a chain that other indexers use too. */
 export interface LoneIndexer {
   pool: pg.Pool
   readonly indexer: ChainIndexer
-  /** Goes on from the tables alone. */
+  /** Continues only from the tables. */
   restart(): Promise<void>
-  /**
-   * Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps
-   */
+  /** Steps until everything up to a block is in the journal. Steps may fail. @returns number of failed steps */
   drive(block: number): Promise<number>
-  /** Hash of the live tables, which has to be that of the rebuilt ones; with the number of entries. */
+  /** Hash of the live tables, which has to equal that of the rebuilt ones, with the number of entries. */
   state(): Promise<{ hash: string; entries: number }>
   stop(): Promise<void>
 }
 
 /** Record of a hub's logs before a block, as a checkpoint has it. */
 async function recordBefore({ config, public: client }: HubWorld, block: number) {
-  const { addresses, topics } = filterOf(config)
+  const { addresses, topics } = logFilterOf(config)
   const toBlock = `0x${(block - 1).toString(16)}`
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
@@ -57,12 +55,12 @@ export async function indexerOver(
   world: HubWorld,
   database: string,
   changes: Partial<ChainConfig>,
-  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: NO_PATIENCE },
+  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: LOCAL_HALT_PATIENCE },
 ): Promise<LoneIndexer> {
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
   await migrated.get(world)
-  // a second try begins anew
+  // a second try starts again
   await dropDatabase(server, database)
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
@@ -91,7 +89,7 @@ export async function indexerOver(
     row.parentHash = fromHex(before.hash)
     row.record = packRecord(config, row.parentHash, await recordBefore(world, startBlock))
   }
-  // blocks are mined many at once, as on local chains alone
+  // only local chains mine many blocks at once
   const chain = createEvmChain({
     config,
     chain: row.chain,

@@ -53,7 +53,7 @@ const json = fc
   .map((value) => Buffer.from(JSON.stringify(value)))
 const anyBytes = fc.oneof(bytes(), words, json)
 
-/** Holds a decoder to its word: it answers, or throws errors of its own alone. */
+/** Checks a decoder: it returns a value, or throws only its own errors. */
 function holds<T>(
   given: fc.Arbitrary<T>,
   decode: (input: T) => unknown,

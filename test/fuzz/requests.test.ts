@@ -17,7 +17,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const IS_LONG = process.env.FUZZ_REQUESTS !== undefined
 const AT_ONCE = 8
 const BATCH = 500
-/** Bounds of a run on demand: of one answer, and of what is alive at its end beyond what was at its first fifth. */
+/** Limits of a manual run: of one answer, and of the growth of live memory after the first fifth. */
 const SLOW_MS = 2_000
 const GROWTH_MB = 16
 const FIFTHS = [1, 2, 3, 4, 5]
@@ -63,14 +63,14 @@ const world = useWorld(() =>
   }),
 )
 let arbitrary: fc.Arbitrary<FuzzRequest>
-/** Opens sessions anew: one request ends them. */
+/** Opens the sessions again, since one request ends them. */
 let signIn: () => Promise<void>
 /** Headers of the sessions that are open, by what requests are made with. */
 let keys: Record<string, string | undefined> = {}
 const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 beforeAll(async () => {
-  // nothing waits here: those who ask are many
+  // no rate limits here, since the requests stand for many clients
   world.release()
   const accounts = [generatePrivateKey(), generatePrivateKey()].map((key) =>
     privateKeyToAccount(key),
@@ -173,7 +173,7 @@ function send({ method, path, headers, body }: FuzzRequest): Promise<Answer> {
   })
 }
 
-/** What is wrong with an answer, null where nothing is. */
+/** Fault of an answer. Null where there is none. */
 function faultOf({ operation }: FuzzRequest, { status, text, ms }: Answer): string | null {
   if (status >= 500) return 'a 5xx'
   if (IS_LONG && ms > SLOW_MS) return `slow: ${Math.round(ms)} ms`
@@ -188,7 +188,7 @@ function faultOf({ operation }: FuzzRequest, { status, text, ms }: Answer): stri
   return `breaks its schema: ${ajv.errorsText(validator.errors)}`
 }
 
-/** What is alive after a full collection, and what the process has of the system, in MiB. */
+/** Live memory after a full collection, and the memory of the process, in MiB. */
 function memory(): { alive: number; resident: number } {
   if (!globalThis.gc) throw new Error('memory is measured with --expose-gc')
   for (let i = 0; i < 2; i++) globalThis.gc()
@@ -196,7 +196,7 @@ function memory(): { alive: number; resident: number } {
   return { alive: Math.round((heapUsed + external) / 2 ** 20), resident: Math.round(rss / 2 ** 20) }
 }
 
-it(`answers ${REQUESTS} requests of seed ${SEED} as its documents say`, {
+it(`answers ${REQUESTS} requests of seed ${SEED} as its documents specify`, {
   timeout: 3_600_000,
 }, async () => {
   const faults = new Map<string, string>()

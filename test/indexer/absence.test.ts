@@ -8,7 +8,7 @@ import { useWorld } from '../support/useWorld.js'
 
 /** More than the blocks that a test mines on top of what it sends. */
 const CONFIRMATION_BLOCKS = 10
-/** More than are followed one by one, and than are confirmed by the tail that was seen last. */
+/** More blocks than are followed one by one, and than the last seen tail can confirm. */
 const AWAY_BLOCKS = 100
 
 const world = useWorld(() => startBridgeWorld({ payments: true }))
@@ -23,7 +23,7 @@ type Side = 'hub' | 'spoke'
 const headOf = (side: Side): Promise<bigint> => world[side].public.getBlockNumber({ cacheTime: 0 })
 const count = async (sql: string): Promise<number> => (await world.pool.query(sql)).rowCount!
 
-/** Replaces all blocks of a chain after one by empty ones, and indexes it again when the chain is far ahead. */
+/** Replaces all blocks of a chain after one by empty ones, and indexes it again once the chain is far ahead. */
 async function reorgWhileAway(side: Side, after: bigint): Promise<void> {
   await allMined(world[side])
   await reorg(world[side], Number((await headOf(side)) - after))
@@ -31,7 +31,7 @@ async function reorgWhileAway(side: Side, after: bigint): Promise<void> {
   await world.index()
 }
 
-it('a message that a reorg took away while nobody looked is forgotten', async () => {
+it('a message that a reorg removed while no indexer ran is forgotten', async () => {
   const before = await headOf('spoke')
   await world.send(0, ['gone'])
   expect(await count('SELECT FROM messages WHERE NOT confirmed')).toBe(1)
@@ -39,7 +39,7 @@ it('a message that a reorg took away while nobody looked is forgotten', async ()
   expect(await count('SELECT FROM messages')).toBe(0)
 })
 
-it('a payment that a reorg took away while nobody looked is forgotten, and holds no name', async () => {
+it('a payment that a reorg removed while no indexer ran is forgotten, and reserves no name', async () => {
   for (const [side, label] of [
     ['spoke', '8453'],
     ['hub', '1'],
@@ -66,7 +66,7 @@ it('a payment that a reorg took away while nobody looked is forgotten, and holds
   }
 })
 
-it('a message whose receipt a reorg took away while nobody looked is delivered, once', async () => {
+it('a message whose receipt a reorg removed while no indexer ran is delivered, once', async () => {
   const guid = await world.send(2, ['kept'])
   await world.spoke.test.mine({ blocks: CONFIRMATION_BLOCKS })
   await world.index()
@@ -77,7 +77,7 @@ it('a message whose receipt a reorg took away while nobody looked is delivered, 
   expect(await world.executions(guid)).toBe(1)
   const received = 'SELECT FROM received WHERE NOT confirmed'
   expect(await count(received)).toBe(1)
-  // somebody else carried it: this relayer has no job for it
+  // somebody else delivered it: this relayer has no job for it
   await world.release()
   await world.pool.query('TRUNCATE jobs, relay_signers')
   await reorgWhileAway('hub', before)

@@ -78,7 +78,7 @@ async function stepAll(): Promise<string[]> {
   return rows.map(({ index, confirmed }) => `${index} ${confirmed ? 'confirmed' : 'seen'}`)
 }
 
-/** What a bundle of one wallet asks. */
+/** The allocations of a bundle with one wallet. */
 async function bundleOf(caller: Buffer) {
   const clusterId = Buffer.alloc(32, caller)
   const [serial] = (
@@ -126,7 +126,7 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['1 confirmed', '2 confirmed', '5 seen'])
   })
 
-  it('that a reorg takes back are gone, and come back with their block', async () => {
+  it('that a reorg removes are deleted, and return with their block', async () => {
     await mine(2)
     await claim(1)
     await claim(2)
@@ -140,7 +140,7 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['2 confirmed'])
   })
 
-  it('that were confirmed and replaced all the same are read again from the start', async () => {
+  it('that were confirmed and still replaced are read again from the start', async () => {
     await mine(2)
     await claim(1)
     await claim(2)
@@ -153,7 +153,7 @@ describe('claims of an airdrop', () => {
     expect(restarts).toEqual(['drop'])
   })
 
-  it('are not stored by a process that leads no more', async () => {
+  it('are not stored by a process that no longer leads', async () => {
     await claim(1)
     await leadership.release()
     const next = (await tryLead(world.pool, 'mainnet', 'index'))!
@@ -163,7 +163,7 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['1 seen'])
   })
 
-  it('of one that fails each time hold up no other', async () => {
+  it('of an airdrop that always fails do not delay others', async () => {
     await world.pool.query(`UPDATE airdrops SET distributor = '\\x01' WHERE airdrop = $1`, [
       airdrop.airdrop,
     ])
@@ -181,7 +181,7 @@ describe('claims of an airdrop', () => {
     }
   })
 
-  it('end with the time of the distributor, which is looked at no more', async () => {
+  it('end with the time of the distributor, which is then no longer read', async () => {
     await removeAirdrop(world.pool, 'mainnet', 'drop')
     airdrop = await loadRows(world.pool, [{ address: accounts[0]!, amount: 5n }])
     const endsAtS = (await world.public.getBlock()).timestamp + 1_000n
@@ -196,15 +196,15 @@ describe('claims of an airdrop', () => {
     expect(await watcher.step()).toBe('idle')
   })
 
-  it('do not end by one node’s word that the end has come', async () => {
+  it('do not end because of a single node’s clock', async () => {
     await claim(0)
     await mine(2)
-    // a day later by the first node’s headers
+    // by the first node's headers it is a day later
     const liar = await startRpcProxy(world.anvil.rpcUrl, async (method) => {
       if (method !== 'eth_getBlockByNumber') return undefined
       return (answer) =>
-        answer.replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, told: Hex) => {
-          return `"timestamp":"0x${(BigInt(told) + 10n ** 9n).toString(16)}"`
+        answer.replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, timestamp: Hex) => {
+          return `"timestamp":"0x${(BigInt(timestamp) + 10n ** 9n).toString(16)}"`
         })
     })
     const honest = chain

@@ -3,26 +3,26 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** JSON-RPC calls of an indexer on a quiet chain with two nodes, for which an operator pays. */
+/** JSON-RPC calls, for which an operator pays, of an indexer on a quiet chain with two nodes. */
 
 const { world, node, open, drive, head } = useSilentNodes()
 
-/** `finalized` moves once an epoch, and is two epochs behind the newest block or more. */
+/** `finalized` advances once an epoch, and is at least two epochs behind the newest block. */
 const EPOCH = 32
 const BLOCKS = 2 * EPOCH
 const DEPTH = { kind: 'depth', blocks: 2 } as const
 const TAG = { kind: 'tag', tag: 'finalized' } as const
 
 /**
- * The heads of all nodes are compared every five seconds, by a call to each. That adds two calls a block where blocks
- * are slower, and next to none where they are quick.
+ * Every five seconds the heads of all nodes are compared, with a call to each. That is two more calls a block on slow
+ * chains, and almost none on fast ones.
  */
 it.each<
   [blocks: string, policy: string, blockMs: number, ChainConfig['confirmation'], most: number]
 >([
   ['quick', 'depth', 0, DEPTH, 5],
   ['slow', 'depth', 12_000, DEPTH, 7],
-  // four more in an epoch: the second node's heads, and the record by two nodes
+  // four more calls in an epoch: the second node's heads, and the record from two nodes
   ['quick', 'tag', 0, TAG, 3 + 4 / EPOCH],
   ['slow', 'tag', 12_000, TAG, 5 + 4 / EPOCH],
 ])('%s blocks that are confirmed by %s cost few calls', async (_, __, blockMs, policy, most) => {

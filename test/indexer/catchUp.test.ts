@@ -28,7 +28,7 @@ async function open(database: string, changes: Partial<ChainConfig>): Promise<vo
   ends.push(() => lone.stop())
 }
 
-/** The first catch-up as the database has it: signed changes are taken from then on. */
+/** True once the first catch-up has ended, so that signed changes are accepted. */
 async function isCaughtUp(): Promise<boolean> {
   const { rows } = await lone.pool.query('SELECT caught_up FROM journal_heads WHERE network = 0')
   return rows[0].caught_up
@@ -38,7 +38,7 @@ async function steps(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await lone.indexer.step()
 }
 
-/** A node whose answers about one block tag are another block's. */
+/** A node whose answers about one block tag are about another block. */
 async function nodeAt(tag: string, block: () => number): Promise<string> {
   const proxy = await startRpcProxy(world.anvil.rpcUrl, async (_, body) =>
     body.includes(`"${tag}"`)
@@ -49,7 +49,7 @@ async function nodeAt(tag: string, block: () => number): Promise<string> {
   return proxy.url
 }
 
-describe('the first catch-up goes on', () => {
+describe('the first catch-up continues', () => {
   it('while the chain has no confirmed block from the first one on', async () => {
     await world.test.mine({ blocks: 10 })
     const startBlock = (await head()) + 5
@@ -64,7 +64,7 @@ describe('the first catch-up goes on', () => {
     expect(await isCaughtUp()).toBe(true)
   })
 
-  it('while the node shows a head below the blocks that are taken', async () => {
+  it('while the node shows a head below the indexed blocks', async () => {
     await open('behind', { local: true, rpcUrls: [await nodeAt('latest', () => 0)], startBlock: 3 })
     await steps(3)
     expect(await isCaughtUp()).toBe(false)

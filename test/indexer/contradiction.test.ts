@@ -4,7 +4,7 @@ import type { LoneIndexer } from '../faults/support.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, useSilentNodes } from './silentNodes.js'
 
-/** What a node that contradicts the others may make of a hub's journal: nothing. */
+/** A node that contradicts the others must not change anything in a hub's journal. */
 
 /** More than are followed one by one. */
 const GAP = 70
@@ -59,7 +59,7 @@ describe('a first node that is on another fork', () => {
   it.each([
     ['live', 3],
     ['in a catch-up', GAP],
-  ])('does not hold up two others, %s', async (_, blocks) => {
+  ])('does not delay two others, %s', async (_, blocks) => {
     const lie: { hash: string | null } = { hash: null }
     const honest = await node(async () => undefined)
     const lone = await open({ rpcUrls: [await node(forked(lie)), honest, world.anvil.rpcUrl] })
@@ -73,7 +73,7 @@ describe('a first node that is on another fork', () => {
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
   })
 
-  it('gives no checkpoint its hash where nodes have the newest state alone', async () => {
+  it('gives its hash to no checkpoint where nodes have only the newest state', async () => {
     const lie: { hash: string | null } = { hash: null }
     const keeps = pruned(1)
     const lies = forked(lie)
@@ -95,7 +95,7 @@ describe('a first node that moves a bid to the next block', () => {
   const NEWEST = 1
   const ALL = 1_000_000
 
-  /** A node that places all logs of a block in the next one, at the same time. */
+  /** A node that moves all logs of a block to the next one, with the same time. */
   const mover =
     (lie: { block: number }, kept: number): OnCall =>
     async (method, body) => {

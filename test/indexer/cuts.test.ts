@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
 import { reorg } from '../support/miner.js'
@@ -7,12 +7,12 @@ import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
 const CONFIRMATION_BLOCKS = 6
-/** Causes are older than any writer's clock, which otherwise decides an entry's time. */
+/** Bids are older than any writer's clock. Otherwise the writer's clock decides an entry's time. */
 const AGE_S = 86_400
-/** Of a history each: `CUT_SEEDS=1,2,3` for more. */
+/** Seeds of one history each: `CUT_SEEDS=1,2,3` runs more. */
 const SEEDS = (process.env.CUT_SEEDS ?? '1').split(',').map(Number)
 const ACTIONS = 36
-/** Habits of indexers: the shares of actions after which one looks, and after which it is started again. */
+/** Behaviour of indexers: after which share of the actions one steps, and after which it restarts. */
 const HABITS = [
   { looks: 1, restarts: 0 },
   { looks: 0.9, restarts: 0.3 },
@@ -45,18 +45,18 @@ function withoutTimes(answer: string): string {
 const head = async (): Promise<number> =>
   Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 
-/** One thing that happens on the chain: blocks come, with bids on few names, and unconfirmed ones are replaced. */
+/** One action on the chain: new blocks, with bids on few names, or a reorg of unconfirmed blocks. */
 async function act(random: () => number): Promise<void> {
   const what = random()
-  if (what < 0.2) return reorg(world, between(random(), 1, CONFIRMATION_BLOCKS))
-  if (what < 0.35) return world.test.mine({ blocks: between(random(), 1, 150) })
-  if (what < 0.6) return world.test.mine({ blocks: between(random(), 1, 4) })
+  if (what < 0.2) return reorg(world, integerBetween(random(), 1, CONFIRMATION_BLOCKS))
+  if (what < 0.35) return world.test.mine({ blocks: integerBetween(random(), 1, 150) })
+  if (what < 0.6) return world.test.mine({ blocks: integerBetween(random(), 1, 4) })
   const names = Array.from(
-    { length: between(random(), 1, 4) },
-    () => `name-${between(random(), 0, 99)}`,
+    { length: integerBetween(random(), 1, 4) },
+    () => `name-${integerBetween(random(), 0, 99)}`,
   )
-  const amountWei = BigInt(pick(random(), [1, 2, 3, 5])) * MINIMUM_WEI
-  await world.bid(between(random(), 0, 7), [...new Set(names)], { amountWei })
+  const amountWei = BigInt(pickFrom(random(), [1, 2, 3, 5])) * MINIMUM_WEI
+  await world.bid(integerBetween(random(), 0, 7), [...new Set(names)], { amountWei })
 }
 
 async function settle({ indexer }: LoneIndexer): Promise<void> {
@@ -84,13 +84,13 @@ async function written({ pool, state }: LoneIndexer) {
   }
 }
 
-describe('a watch-only hub gives the same journal and tables, however its blocks were taken', () => {
+describe('a watch-only hub gives the same journal and tables, in whatever steps its blocks were read', () => {
   it.each(SEEDS)('seed %i', async (seed) => {
     const startBlock = (await head()) + 1
-    const random = sequence(seed, 'chain')
+    const random = randomSequence(seed, 'chain')
     const minimum = [0, 7, 8, 60, 61, 150, 400].map((after) => ({
       fromBlock: startBlock + after,
-      wei: String(BigInt(between(random(), 0, 4)) * MINIMUM_WEI),
+      wei: String(BigInt(integerBetween(random(), 0, 4)) * MINIMUM_WEI),
     }))
     const changes = {
       startBlock,
@@ -104,15 +104,16 @@ describe('a watch-only hub gives the same journal and tables, however its blocks
       await act(random)
       for (const [n, { looks, restarts }] of HABITS.entries()) {
         const lone = under[n]!
-        const own = sequence(seed, 'indexer', n, i)
+        const own = randomSequence(seed, 'indexer', n, i)
         if (own() < restarts) await lone.restart()
         if (own() < looks)
-          for (let steps = between(own(), 1, 3); steps > 0; steps--) await lone.indexer.step()
+          for (let steps = integerBetween(own(), 1, 3); steps > 0; steps--)
+            await lone.indexer.step()
       }
     }
     await world.test.mine({ blocks: 450 })
     await world.bid(0, ['unconfirmed'])
-    // one that sees all at once
+    // an indexer that reads all blocks at once
     under.push(
       await indexerOver(world, `seed_${seed}_last`, { ...changes, rpcUrls: [timeless.url] }),
     )

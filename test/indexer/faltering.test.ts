@@ -6,8 +6,8 @@ import { startServer } from './recorded/server.js'
 import { keepTables } from './recorded/tables.js'
 
 /**
- * A node that lies beside an honest one that falters, over recorded answers of real chains: `FALTERING=2000` for many
- * runs, with how they were spread; `FALTERING_FIRST` for the number of the first, to run one again.
+ * A lying node beside an honest node with faults, over recorded answers of real chains. `FALTERING=2000` makes many
+ * runs and prints their distribution. `FALTERING_FIRST` is the number of the first run, to repeat one.
  */
 const RUNS = Number(process.env.FALTERING ?? 40)
 const SEED = Number(process.env.FALTERING_SEED ?? 22)
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 it(
-  `of ${RUNS} liars beside an honest node that falters none has anything shown (seed ${SEED})`,
+  `no lie of ${RUNS} liars beside an honest node with faults is ever shown (seed ${SEED})`,
   async () => {
     const cases: Case[] = []
     const failures: string[] = []
@@ -49,7 +49,7 @@ it(
   60_000 + 2_000 * RUNS,
 )
 
-/** Prints how the runs were spread. */
+/** Prints the distribution of the runs. */
 function report(cases: readonly Case[], ms: number): void {
   console.log(`${cases.length} runs in ${(ms / 1_000).toFixed(1)} s`)
   for (const field of ['mode', 'history', 'liar', 'lie', 'fault', 'wentOn'] as const) {

@@ -54,7 +54,7 @@ describe('a hub whose policy is `finalized`', () => {
     expect(await won()).toEqual(['waits'])
   })
 
-  it('backfills up to the finalized block, and holds what is above it as pending', async () => {
+  it('backfills up to the finalized block, and keeps blocks above it pending', async () => {
     await world.bid(0, ['deep'])
     await world.test.mine({ blocks: 100 })
     await world.bid(0, ['shallow'])

@@ -4,7 +4,7 @@ import type { RawLog } from '../../src/chains/evm/logs.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, useSilentNodes } from './silentNodes.js'
 
-/** A tail that was read of a liar while no other node answered. */
+/** A tail that was read from a liar while no other node answered. */
 
 const { world, node, open, drive, journalled, onChain, head, confirmed } = useSilentNodes()
 

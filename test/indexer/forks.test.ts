@@ -27,7 +27,7 @@ const proxy = useWorld(() =>
     )
   }),
 )
-/** What a node that changes its fork between two answers makes of the chain's own. */
+/** Changes a node's answers, so that it seems to switch forks between two of them. */
 let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
 
 let lone: LoneIndexer | null = null
@@ -62,7 +62,7 @@ async function bidsInRange(name: string) {
 }
 
 describe('a node that changes its fork', () => {
-  it('between two headers of the tail is not believed', async () => {
+  it('between two headers of the tail is refused', async () => {
     const indexer = await open()
     while ((await indexer.step()).kind !== 'idle');
     await world.test.mine({ blocks: 4 })
@@ -93,7 +93,7 @@ describe('a node that changes its fork', () => {
   })
 })
 
-it('a range is the same, read in parts', async () => {
+it('a range gives the same logs when read in parts', async () => {
   const { from, read } = await bidsInRange('parts')
   const [whole] = await read()
   expect(whole!.decoded.entries).toHaveLength(3)

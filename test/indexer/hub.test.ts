@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, unappliedMinima } from '../../src/indexer/evm/worker.js'
-import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
+import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
@@ -54,21 +54,21 @@ describe('a hub, block by block', () => {
     expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 2, entries: 1 })
     expect(await owners()).toEqual({ first: address(0) })
     expect(await facts()).toEqual([])
-    // that of the block right above stays pending
+    // the bid of the next block stays pending
     await world.bid(1, ['second'])
     await world.bid(2, ['third'])
     await indexer.step()
     await world.test.mine({ blocks: 1 })
     await indexer.step()
     expect(await facts()).toEqual(['third'])
-    // one that is confirmed as soon as it is seen never was
+    // a bid that is confirmed when first seen never was pending
     await world.bid(3, ['fourth'])
     await world.test.mine({ blocks: 2 })
     await indexer.step()
     expect(await facts()).toEqual([])
   })
 
-  it('takes a block without anything of ours, whole', async () => {
+  it('indexes a block without logs of our contracts', async () => {
     const indexer = await world.restart()
     await world.test.mine({ blocks: 3 })
     await indexer.step()
@@ -90,7 +90,7 @@ describe('a hub, block by block', () => {
     await expect(indexer.step()).rejects.toThrow(LostLeadershipError)
   })
 
-  it('goes on from the checkpoint where it moved unseen, as by a commit whose answer was lost', async () => {
+  it('continues from a checkpoint that moved unnoticed, as by a commit whose answer was lost', async () => {
     const other = await world.restart()
     await world.bid(3, ['moved-unseen'])
     await other.step()
@@ -125,8 +125,8 @@ describe('a hub, block by block', () => {
   })
 })
 
-describe('finality that stood still', () => {
-  it('is caught up with in bounded transactions, whole blocks each', async () => {
+describe('stalled finality', () => {
+  it('is caught up in transactions of limited size, with whole blocks', async () => {
     const indexer = await world.restart({ config: { confirmation: { kind: 'depth', blocks: 30 } } })
     await indexer.step()
     const batch = 100
@@ -137,10 +137,10 @@ describe('finality that stood still', () => {
       )
     await indexer.step()
     await world.test.mine({ blocks: 30 })
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH_ENTRIES })
     expect(await indexer.step()).toMatchObject({
       kind: 'followed',
-      entries: 13 * batch - LIVE_BATCH,
+      entries: 13 * batch - LIVE_BATCH_ENTRIES,
     })
     expect(await indexer.step()).toEqual({ kind: 'idle' })
   })
@@ -168,7 +168,7 @@ describe('a gap', () => {
     expect(rebuilt).toBe(live)
   })
 
-  it('goes on through two other nodes when the first of three is away', async () => {
+  it('continues with two other nodes when the first of three is unavailable', async () => {
     await world.bid(0, ['second-url'])
     await world.test.mine({ blocks: 2 })
     const indexer = await world.restart({
@@ -192,7 +192,7 @@ describe('a gap', () => {
 })
 
 describe('a configured minimum', () => {
-  it('is missed where its block was indexed before', async () => {
+  it('is not applied where its block was indexed before', async () => {
     const { chain, row } = await world.open()
     const missed = (fromBlock: number): Promise<number[]> => {
       const watchOnly = { minimum: [{ fromBlock, wei: '7' }], quotes: false }
@@ -216,7 +216,7 @@ describe('writers', () => {
     ).rejects.toThrow(/another process leads/)
   })
 
-  it('a block’s entries are folded on what was committed while their writer waited for the head', async () => {
+  it('a block’s entries are folded on the state that was committed while their writer waited for the head', async () => {
     const indexer = await world.restart()
     while ((await indexer.step()).kind !== 'idle');
     await world.bid(8, ['behind-the-lock'])
@@ -242,7 +242,7 @@ describe('writers', () => {
       return { step: waiting }
     })
     expect(await step).toMatchObject({ kind: 'followed' })
-    // the name is in the cluster that its bidder made meanwhile, no other
+    // the name is in the cluster that its bidder made meanwhile, and in no other
     const clusters =
       'SELECT FROM names n JOIN clusters c ON c.serial = n.cluster JOIN journal j ON j.seq = c.created_seq'
     const found = await world.pool.query(
@@ -252,7 +252,7 @@ describe('writers', () => {
     expect(found.rowCount).toBe(1)
   })
 
-  it('a chain that was halted over a block which it has goes on by the operator’s word, under another leader', async () => {
+  it('a chain that was halted by mistake continues on the operator’s request, under another leader', async () => {
     const old = await world.restart()
     while ((await old.step()).kind !== 'idle');
     await world.pool.query(`UPDATE chains SET halted = 'a mix-up'`)
@@ -263,7 +263,7 @@ describe('writers', () => {
     expect(await hasCheckpoint(chain, row)).toBe(true)
     const other = { ...row, parentHash: Buffer.alloc(32, 1) }
     expect(await hasCheckpoint(chain, other)).toBe(false)
-    // one of two nodes halts no chain, the only one does
+    // one of two nodes can't halt a chain, the only node can
     const two = (await world.open({ rpcUrls: [world.anvil.rpcUrl, 'http://127.0.0.1:9'] })).chain
     expect([
       await isCheckpointReplaced(two, other),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { OnCall } from '../support/rpcProxy.js'
 import { failing, useSilentNodes } from './silentNodes.js'
 
-/** Nodes of different heights in a catch-up: what the first calls newest, others may call confirmed. */
+/** Nodes of different heights in a catch-up: the first node's newest block may be a confirmed one for others. */
 
 const { world, node, open, drive, journalled, onChain, head, confirmed, pruned } = useSilentNodes()
 
@@ -11,14 +11,14 @@ const { world, node, open, drive, journalled, onChain, head, confirmed, pruned }
 const GAP = 70
 const LAG = 6
 
-/** Number of a block that a question names by its hash or number; null for anything else. */
+/** Number of a block that a call names by its hash or number. Null for other parameters. */
 async function numberOf(block: unknown): Promise<number | null> {
   if (typeof block === 'string') return /^0x[0-9a-f]{1,8}$/.test(block) ? Number(block) : null
   const { blockHash } = Object(block) as { blockHash?: Hex }
   return blockHash ? Number((await world.public.getBlock({ blockHash })).number) : null
 }
 
-it('a catch-up goes to the newest block of a node that lags, where others keep no state of what is newer', async () => {
+it('a catch-up reaches the newest block of a lagging node, where others do not keep the state of newer blocks', async () => {
   await world.bid(0, ['before-the-lag'])
   await world.test.mine({ blocks: GAP })
   let lag = LAG

@@ -25,11 +25,11 @@ afterAll(async () => {
   await world?.stop()
 })
 
-describe('chains of a start', () => {
+describe('chains at the start', () => {
   let daemon: TestDaemon
   afterAll(() => daemon?.stop())
 
-  it('that hang or are others hold up neither the port nor the hub, and are named', async () => {
+  it('that hang, or are wrong, delay neither the port nor the hub, and are reported', async () => {
     const spokes = [
       { ...SPOKE, label: '10', chainId: 10, rpcUrls: [silentUrl] },
       { ...SPOKE, label: '8453', chainId: 8453, rpcUrls: [other.rpcUrl] },
@@ -54,7 +54,7 @@ describe('chains of a start', () => {
       .toContain('clusterd_chain_caught_up{network="mainnet",chain="1"} 1')
   })
 
-  it('are right and wrong by their id where the hub is new: a wrong hub is refused', async () => {
+  it('are checked by their id where the hub is new: a wrong hub is refused', async () => {
     const wrong = { ...world.section, network: 'testnet', label: '11155111', chainId: 11155111 }
     const start = startTestDaemon(world.postgres.url, {
       chains: [world.section, { ...wrong, rpcUrls: [other.rpcUrl] }],
@@ -62,7 +62,7 @@ describe('chains of a start', () => {
     await expect(start).rejects.toThrow(/chain id 900000002, not 11155111/)
   })
 
-  it('whose hub is known may show a wrong node: the start goes on', async () => {
+  it('with a known hub may have a wrong node: the start continues', async () => {
     const chains = [{ ...world.section, rpcUrls: [other.rpcUrl] }]
     const later = await startTestDaemon(world.postgres.url, { chains }, { ROLES: 'api' })
     expect((await fetch(`${later.ops}/ready`)).status).toBe(200)

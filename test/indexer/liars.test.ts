@@ -2,18 +2,18 @@ import { randomInt } from 'node:crypto'
 import { type Hex, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
-import { sequence } from '../../src/testing/faultProxy/random.js'
+import { randomSequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
+/** Number of lies, one run each: `LIES=1000` makes a long test, `LIES_SEED` repeats one. */
 const RUNS = Number(process.env.LIES ?? 28)
 const SEED = Number(process.env.LIES_SEED ?? randomInt(2 ** 31))
 /** Blocks of a run that is read as a catch-up: more than are followed one by one. */
@@ -23,7 +23,7 @@ const changed = (word: string, by: number): string =>
   `0x${(BigInt(word) ^ BigInt(Math.floor(by))).toString(16).padStart(64, '0')}`
 
 const MOVED = 'moves to another transaction'
-/** Lies about logs, each told in every answer of a run. */
+/** Lies about logs. Each changes every answer of a run. */
 const LIES: Record<string, (logs: RawLog[], random: () => number) => RawLog[]> = {
   'leaves out one': (logs, random) =>
     logs.filter((_, i) => i !== Math.floor(random() * logs.length)),
@@ -77,7 +77,7 @@ let communityPayments: Hex
 let lie: ((logs: RawLog[]) => RawLog[]) | null = null
 /** Other lies of the first node. */
 let say: OnCall = async () => undefined
-/** An honest node that has the state of its newest block alone. */
+/** An honest node with only the state of its newest block. */
 let pruned: typeof proxy
 const answering = (change: (answer: { result?: unknown }) => object) => (text: string) =>
   JSON.stringify({ ...JSON.parse(text), ...change(JSON.parse(text)) })
@@ -96,9 +96,9 @@ beforeAll(async () => {
   })
   communityPayments = payments.toLowerCase() as Hex
   proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
-    const told = lie
-    if (method !== 'eth_getLogs' || told === null) return say(method, body)
-    return answering(({ result }) => (result ? { result: told(result as RawLog[]) } : {}))
+    const chosen = lie
+    if (method !== 'eth_getLogs' || chosen === null) return say(method, body)
+    return answering(({ result }) => (result ? { result: chosen(result as RawLog[]) } : {}))
   })
   pruned = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
     const { hash } = await world.public.getBlock()
@@ -111,9 +111,9 @@ afterAll(async () => {
 })
 
 test(
-  `of ${RUNS} lies of the first of two nodes none enters the journal, and the other node is believed (seed ${SEED})`,
+  `none of ${RUNS} lies of the first of two nodes enters the journal, and the other node’s logs do (seed ${SEED})`,
   async () => {
-    const random = sequence(SEED, 'lies')
+    const random = randomSequence(SEED, 'lies')
     for (let run = 0; run < RUNS; run++) {
       const kind = KINDS[run % KINDS.length]!
       const isCatchUp = random() < 0.3
@@ -137,7 +137,8 @@ test(
         return indexer.state.nextBlock
       }
       const reached = await drive().catch(() => 0)
-      // no record holds the places of logs: there the two contradict each other until the lie ends
+      // the record does not cover the positions of logs, so for these the two nodes contradict each other until the lie
+      // ends
       if (!isAlone && kind !== MOVED) expect(reached, `${kind}, run ${run}`).toBe(end + 1)
       lie = null
       await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(end + 1)
@@ -158,15 +159,18 @@ test.each<[string, (before: unknown) => OnCall]>([
     (before) => async (method) =>
       method === 'eth_call' ? answering(() => ({ result: before })) : undefined,
   ],
-  ['tells no record either', () => async (method) => (method === 'eth_call' ? noState : undefined)],
+  [
+    'returns no record either',
+    () => async (method) => (method === 'eth_call' ? noState : undefined),
+  ],
 ])(
-  'a first node that %s is not believed beside an honest one without old state',
-  async (how, told) => {
+  'a first node that %s is refuted beside an honest one without old state',
+  async (how, chosen) => {
     const indexer = await world.restart({ config: { rpcUrls: [proxy.url, pruned.url] } })
     while ((await indexer.step()).kind !== 'idle');
     const hash = await recordHash()
     lie = () => []
-    say = told(hash)
+    say = chosen(hash)
     await world.bid(0, [`lost-${how.split(' ')[0]}`])
     await world.test.mine({ blocks: 3 })
     for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})
@@ -202,7 +206,7 @@ test('a first node whose newest header has another parent, or that calls it fina
   expect(await causesInJournal()).toEqual(journalled)
 })
 
-test('an only node that lost logs, and the state of confirmed blocks, is refuted by the state of its newest one', async () => {
+test('a single node without some logs and without the state of confirmed blocks is refuted by the state of its newest block', async () => {
   const indexer = await world.restart({ config: { rpcUrls: [proxy.url] } })
   while ((await indexer.step()).kind !== 'idle');
   const { nextBlock } = indexer.state
@@ -238,16 +242,16 @@ async function logsTo(block: number, address: readonly Hex[], topics: readonly H
 const rowsOf = async (text: string) =>
   (await world.pool.query({ text, rowMode: 'array' })).rows.map((row) => row.join())
 
-/** Bids and minima: place, transaction and words, time. */
+/** Bids and minima: position, transaction and fields, time. */
 const causesInJournal = () =>
   rowsOf(
     "SELECT block, log_index, encode(body, 'hex'), at_ms FROM journal WHERE block IS NOT NULL ORDER BY seq",
   )
 
 async function causesOnChain(to: number) {
-  const { addresses, topics } = filterOf(world.config)
+  const { addresses, topics } = logFilterOf(world.config)
   const logs = await logsTo(to, addresses, topics)
-  // a lost bid's credit is no entry
+  // a lost bid's credit is not an entry
   const causes = logs.filter((log) => log.topics.length === 1)
   const hashOf = ({ data, transactionHash }: RawLog) =>
     data.length === 2 + 64 ? '' : transactionHash.slice(2)

@@ -8,11 +8,11 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, useSilentNodes } from './silentNodes.js'
 
-/** Logs whose words are those of the hub, and whose shape is not: with them a bid would vanish unseen. */
+/** Logs with the hub's words in another shape. If they were skipped, a bid would be lost unnoticed. */
 
 const { world, node, open, drive, journalled, onChain, confirmed } = useSilentNodes()
 
-/** The bidder's word as a second topic: the words, and so a hash over them, stay as they are. */
+/** Moves the bidder's word to a second topic: the words, and so a hash over them, do not change. */
 const cutElsewhere = (log: RawLog): RawLog =>
   log.topics[0] === BID_TOPIC && log.topics.length === 1
     ? {
@@ -42,7 +42,7 @@ async function namesOf({ pool }: Awaited<ReturnType<typeof open>>, account: numb
   return (await findOwnedNames(pool, 'mainnet', address.bytes, page)).map(({ name }) => name)
 }
 
-it('a bid that the only node cuts elsewhere is missed, and enters once the node is honest', async () => {
+it('a bid that the only node reshapes is missing, and is indexed once the node is honest', async () => {
   const lie = { isOn: false }
   const lone = await open({ rpcUrls: [await node(recutting(lie))] })
   await drive(lone, 40)
@@ -61,7 +61,7 @@ it('a bid that the only node cuts elsewhere is missed, and enters once the node 
   expect(bidsFor(await journalled(lone), 'cut-alone')).toBe(1)
 })
 
-it('a first bid that one of two nodes cuts elsewhere wins its name, though the other fails once', async () => {
+it('a first bid that one of two nodes reshapes wins its name, although the other node fails once', async () => {
   const lie = { isOn: false }
   let failures = 0
   const honest = await node(async (method) =>
@@ -77,7 +77,7 @@ it('a first bid that one of two nodes cuts elsewhere wins its name, though the o
   await world.bid(2, ['cut-first'])
   await world.test.mine({ blocks: 3 })
 
-  // the liar goes on: its logs are refuted by their shape, the other node's make the record
+  // the liar continues: its logs are refuted by their shape, and the other node's match the record
   const left = async () =>
     (await drive(lone, 3)).length + (await confirmed()) + 1 - lone.indexer.state.nextBlock
   await expect.poll(left, { timeout: 10_000 }).toBe(0)

@@ -114,7 +114,7 @@ describe('the status of a replaced transaction', () => {
           reason: 'replaced',
           replacedBy: second.hash,
         })
-      // what the chain forgets stays
+      // the verdict stays, even if the chain forgets the transaction
       const { rows } = await world.pool.query('SELECT verdict FROM tracked_txs WHERE hash = $1', [
         fromHex(first.hash),
       ])
@@ -122,7 +122,7 @@ describe('the status of a replaced transaction', () => {
     }
   })
 
-  it('is pending while the replacement is unconfirmed, and a reorg takes it back', async () => {
+  it('is pending while the replacement is unconfirmed, and a reorg undoes it', async () => {
     const first = await waiting(`shaken-${sender}`)
     const second = await replaceWith(first, null)
     await chain.mine(1)
@@ -138,7 +138,7 @@ describe('the status of a replaced transaction', () => {
     expect((await statusOf(second.hash)).status).toBe('not_found')
   })
 
-  it('is unconfirmed where a reorg moves it between the receipt and what is asked next', async () => {
+  it('is unconfirmed where a reorg moves it between the call for the receipt and the next one', async () => {
     const rpc = createChainRpc(world.config)
     const heads = createEvmChain({ config: world.config, chain: 0, rpc }).heads
     const first = await waiting(`moved-${sender}`)
@@ -173,7 +173,7 @@ describe('the status of a replaced transaction', () => {
     await confirm()
   })
 
-  it('is found many blocks back', async () => {
+  it('is found many blocks earlier', async () => {
     const first = await waiting(`deep-${sender}`)
     const second = await replaceWith(first, [`deep-${sender}`])
     await confirm(400)

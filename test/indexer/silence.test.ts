@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
 
-/** What one node of two, and the silence of the other, may make of a hub's journal: nothing. */
+/** One node of two, while the other does not answer, must not change anything in a hub's journal. */
 
 /** More than are followed one by one. */
 const GAP = 70
-/** Runs of a liar beside a node that falters: `FALTERS=2000` for a long one, `FALTER_SEED` for the same again. */
+/** Number of runs of a liar beside a node with faults: `FALTERS=2000` makes a long test, `FALTER_SEED` repeats one. */
 const RUNS = Number(process.env.FALTERS ?? 6)
 const SEED = Number(process.env.FALTER_SEED ?? 22)
 
@@ -20,7 +20,7 @@ const rangeOf = (body: string): number => {
   return fromBlock ? Number(toBlock) - Number(fromBlock) : 0
 }
 
-/** Reasons of a second node to fail, in words of several vendors. @param count of the question, from 0 */
+/** Failures of a second node, in the wordings of several vendors. @param count number of the call, from 0 */
 const FAULTS: Record<string, (count: number, method: string, body: string) => ReturnType<OnCall>> =
   {
     'fails once': async (count) => (count === 0 ? failing(-32_000, 'header not found') : undefined),
@@ -82,7 +82,7 @@ describe.each(Object.keys(FAULTS))('beside a second node that %s', (fault) => {
   )
 })
 
-it('one of two nodes that is away is named, and what is new is shown as unconfirmed meanwhile', async () => {
+it('an unavailable node of two is reported, and new blocks are shown as unconfirmed meanwhile', async () => {
   let isAway = false
   const second = await node(async () => (isAway ? 'lost' : undefined))
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second] })
@@ -116,7 +116,7 @@ it('two of three nodes suffice', async () => {
   expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2, isCaughtUp: true })
 })
 
-it('a time of silence after which one node suffices is the operator’s to set, and never ends the first catch-up', async () => {
+it('the operator can set a time of silence after which one node suffices, but it never ends the first catch-up', async () => {
   let isAway = true
   const second = await node(async () => (isAway ? 'lost' : undefined))
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second], singleNodeAfter: 1 })
@@ -129,7 +129,7 @@ it('a time of silence after which one node suffices is the operator’s to set, 
   expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2, isCaughtUp: true })
 })
 
-describe('nodes of other kinds', () => {
+describe('nodes with limitations', () => {
   it.each([
     ['128 blocks', 128],
     ['the newest block', 1],
@@ -145,7 +145,7 @@ describe('nodes of other kinds', () => {
     expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2, isCaughtUp: true })
   })
 
-  it('logs that a pruned node leaves out are discarded by the hash near the head, and read of the other', async () => {
+  it('a range with logs that a pruned node leaves out is refuted by the hash near the head, and read from the other node', async () => {
     const hosts: string[] = []
     await world.bid(3, [`left-out-${made()}`])
     const block = await head()
@@ -163,7 +163,7 @@ describe('nodes of other kinds', () => {
     hosts.push(new URL(lossy).host)
     const lone = await open({ rpcUrls: [lossy, await node(keeps)] })
     const errors = await drive(lone, 40)
-    // which one is asked first decides what shows the gap: the record, or the other node
+    // which node is asked first decides how the gap is found: by the record, or by the other node
     expect(errors[0]!.message).toMatch(/do not make its contracts' record|contradict each other/)
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
   })
@@ -181,7 +181,7 @@ describe('nodes of other kinds', () => {
     expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 1 })
   })
 
-  it('a node that gives neither old logs nor a record is never caught up, and named', async () => {
+  it('with a node without old logs and record the chain never catches up, and the node is reported', async () => {
     const empty: OnCall = async (method, body) => {
       if (method === 'eth_getLogs') return answering(() => ({ result: [] }))
       return body.includes(RECORD_HASH) ? failing(-32_602, 'invalid argument 1') : undefined
@@ -194,7 +194,7 @@ describe('nodes of other kinds', () => {
     expect(await journalled(lone)).toEqual([])
   })
 
-  it('a balancer whose backends differ in height leaves nothing out', async () => {
+  it('a load balancer with backends of different heights loses nothing', async () => {
     let asked = 0
     const behind: OnCall = async (method, body) => {
       asked += 1
@@ -221,9 +221,9 @@ describe('nodes of other kinds', () => {
 })
 
 it(
-  `of ${RUNS} liars beside an honest node that falters none gets anything in (seed ${SEED})`,
+  `no lie of ${RUNS} liars beside an honest node with faults is indexed (seed ${SEED})`,
   async () => {
-    const random = sequence(SEED, 'falters')
+    const random = randomSequence(SEED, 'falters')
     const lie = { block: -1, name: 'gift', isOn: false }
     let fault: string | null = null
     let count = 0
@@ -237,12 +237,12 @@ it(
       await world.bid(run % 5, [`run-${run}`])
       lie.block = await head()
       lie.name = `gift-${run}`
-      await world.test.mine({ blocks: random() < 0.3 ? GAP : between(random(), 1, 6) })
+      await world.test.mine({ blocks: random() < 0.3 ? GAP : integerBetween(random(), 1, 6) })
       if (random() < 0.2) await lone.restart()
       lie.isOn = true
       count = 0
-      fault = pick(random(), Object.keys(FAULTS))
-      await drive(lone, between(random(), 1, 4))
+      fault = pickFrom(random(), Object.keys(FAULTS))
+      await drive(lone, integerBetween(random(), 1, 4))
       const { nextBlock } = lone.indexer.state
       expect(await journalled(lone), `${fault}, run ${run}`).toEqual(await onChain(nextBlock - 1))
       lie.isOn = false

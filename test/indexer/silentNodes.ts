@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { afterEach } from 'vitest'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, recordWords } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -19,7 +19,7 @@ export const answering = (change: (answer: Answer) => Answer) => (text: string) 
 export const failing = (code: number, message: string) =>
   answering(() => ({ result: undefined, error: { code, message } }))
 
-/** Logs with a bid that nobody made behind the last one of a block. */
+/** Logs with an invented bid after the last one of a block. */
 function withForged(logs: RawLog[], block: number, name: string): RawLog[] {
   const last = logs.findLastIndex((log) => Number(log.blockNumber) === block)
   const log = logs[last]
@@ -29,7 +29,7 @@ function withForged(logs: RawLog[], block: number, name: string): RawLog[] {
   return [...logs.slice(0, last + 1), forged, ...logs.slice(last + 1)]
 }
 
-/** A hub, nodes beside its own that lie or fail, and indexers over them. All end with their test. */
+/** A hub, additional nodes that lie or fail, and indexers that use them. All end with their test. */
 export function useSilentNodes() {
   const world = useWorld(() => startHubWorld())
   const ends: (() => Promise<unknown>)[] = []
@@ -64,7 +64,7 @@ export function useSilentNodes() {
     return errors
   }
 
-  /** Place, transaction and words of each bid that the journal has. */
+  /** Position, transaction and fields of each bid in the journal. */
   const journalled = async ({ pool }: LoneIndexer): Promise<string[]> => {
     const { rows } = await pool.query(
       `SELECT block || ' ' || log_index || ' ' || encode(body, 'hex') AS bid FROM journal
@@ -74,7 +74,7 @@ export function useSilentNodes() {
   }
 
   async function logsTo(to: number): Promise<RawLog[]> {
-    const { addresses, topics } = filterOf(world.config)
+    const { addresses, topics } = logFilterOf(world.config)
     const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: toHex(to) }
     const params = [filter] as never
     return (await world.public.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
@@ -88,7 +88,7 @@ export function useSilentNodes() {
           `${Number(blockNumber)} ${Number(logIndex)} ${transactionHash.slice(2)}${data.slice(2)}`,
       )
 
-  /** A node that tells of a bid which was never made, and of the record that would follow. */
+  /** A node that returns an invented bid, and a record that matches it. */
   const forger =
     (lie: { block: number; name: string; isOn: boolean }): OnCall =>
     async (method, body) => {
@@ -110,7 +110,7 @@ export function useSilentNodes() {
       return answering(() => ({ result: `0x${hash!.toString('hex')}` }))
     }
 
-  /** A node with the state of its newest blocks alone. */
+  /** A node with only the state of its newest blocks. */
   const pruned =
     (kept: number): OnCall =>
     async (method, body) => {

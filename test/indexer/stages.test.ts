@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/ops/metrics.js'
 import type { LoneIndexer } from '../faults/support.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** The time of an indexer's loop, by what it does. */
+/** Time of an indexer's loop by stage. */
 
 const { world, node, open, drive } = useSilentNodes()
 
@@ -33,7 +33,7 @@ async function stagesOf(lone: LoneIndexer): Promise<Record<string, number>> {
   return Object.fromEntries(added)
 }
 
-it('a slow node shows as time of the node', async () => {
+it('a slow node adds to the stage `node`', async () => {
   let delayMs = 0
   const slow = await node(async () => void (await sleep(delayMs)))
   const lone = await open({ rpcUrls: [slow] })
@@ -45,12 +45,12 @@ it('a slow node shows as time of the node', async () => {
   delayMs = SLOW_MS
   await mineNames('slow')
   const stages = await stagesOf(lone)
-  // heads, then logs: each waits for the one before
+  // heads, then logs: each call waits for the previous one
   expect(stages.node).toBeGreaterThan(2 * SLOW_MS)
   expect(stages.database).toBeLessThan(SLOW_MS)
 })
 
-it('a slow database shows as time of the database', async () => {
+it('a slow database adds to the stage `database`', async () => {
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl] })
   await mineNames('early')
   await stagesOf(lone)

@@ -11,7 +11,7 @@ let daemon: TestDaemon
 beforeAll(async () => {
   // a node whose newest block is an hour old
   await world.test.mine({ blocks: 5 })
-  // it was caught up before its node began to stand still
+  // it was caught up before its node stalled
   await world.pool.query('UPDATE journal_heads SET caught_up = true WHERE network = 0')
   daemon = await startTestDaemon(world.postgres.url, {
     chains: [{ ...world.section, pollMs: 100 }],
@@ -32,8 +32,8 @@ const quote = () =>
     names: [{ name: 'ann' }],
   })
 
-describe('a hub whose head stands still', () => {
-  it('is a problem and a number, and makes nobody unready', async () => {
+describe('a hub whose head is stalled', () => {
+  it('is a problem and a metric, and the daemon stays ready', async () => {
     const stands = 'mainnet chain "1": its head stands still'
     await expect
       .poll(async () => (await daemon.status()).problems.join(), DEADLINE)
@@ -47,7 +47,7 @@ describe('a hub whose head stands still', () => {
     ])
   })
 
-  it('sells no name, and looks names up with how far behind it is', async () => {
+  it('refuses quotes, and answers look-ups with its lag', async () => {
     const isRefused = async () => (await post('/v1/names/register/check', ['ann'])).status
     await expect.poll(isRefused, DEADLINE).toBe(503)
     for (const response of [
@@ -64,7 +64,7 @@ describe('a hub whose head stands still', () => {
     const looked = await post('/v1/names', [{ name: 'ann' }])
     expect(looked.status).toBe(200)
     expect(Number(looked.headers.get('x-clusterd-stale'))).toBeGreaterThanOrEqual(OLD_S)
-    // one that is kept, too
+    // also with a cached quote
     for (let i = 0; i < 3; i++)
       expect(
         (await post('/v1/names', [{ name: 'ann' }])).headers.get('x-clusterd-stale'),
@@ -73,7 +73,7 @@ describe('a hub whose head stands still', () => {
     expect(bad.status).toBe(400)
   })
 
-  it('goes on by itself with the next block', async () => {
+  it('recovers automatically with the next block', async () => {
     await world.test.increaseTime({ seconds: OLD_S })
     await world.test.mine({ blocks: 1 })
     await expect.poll(async () => (await daemon.status()).problems, DEADLINE).toEqual([])

@@ -17,9 +17,9 @@ const asFailed = (answer: string): string => {
 
 const at = useWorld(() => startCommunityWorld(['club']))
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
-/** The transaction whose receipt the node gives for that of another, once. */
+/** The transaction whose receipt the node returns once for that of another. */
 let mixedUp: Hex | null = null
-/** Block in which the node says that every transaction has failed. */
+/** Block in which the node reports every transaction as failed. */
 let failedIn: number | null = null
 beforeAll(async () => {
   await at.configure('club', { prices: [at.price('8453', 1_000n)] })
@@ -43,7 +43,7 @@ async function contextOver(...rpcUrls: string[]) {
   return createContexts({ pool: at.pool, chains, config }).mainnet
 }
 
-it('one receipt of another transaction decides no status', async () => {
+it('a receipt of another transaction decides no status', async () => {
   const context = await contextOver(proxy.url)
   const to = at.world.wallet(2).address
   const old = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
@@ -64,7 +64,7 @@ it('one receipt of another transaction decides no status', async () => {
   expect(seen).toEqual(['pending', expect.stringMatching(/pending|unavailable/), 'finalized'])
 })
 
-it('one node that has a transaction fail on another fork decides no status, where there is another', async () => {
+it('a node on a fork where a transaction failed decides no status, where there is another node', async () => {
   const context = await contextOver(proxy.url, at.world.spoke.anvil.rpcUrl)
   await at.confirm()
   const { tx } = await at.pay({ on: '8453', name: 'ben' })

@@ -5,7 +5,7 @@ import { startTestDaemon } from '../support/daemon.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, useSilentNodes } from './silentNodes.js'
 
-/** A whole daemon behind one node that gives no old logs: what it cannot prove, it does not offer. */
+/** A whole daemon with one node without old logs: it does not offer names that it can't prove to be free. */
 
 const { world, node } = useSilentNodes()
 

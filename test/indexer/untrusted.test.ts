@@ -2,13 +2,13 @@ import { pino } from 'pino'
 import { type Hex, pad } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
-import { openChain } from '../../src/daemon/families/evm.js'
+import { openEvmChain } from '../../src/daemon/families/evm.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** What needs more trust than one node gives, and what has to be said to give less. */
+/** What needs more trust than one node provides, and the settings that accept less. */
 
 const { world, node, open, drive, journalled, onChain, confirmed, made } = useSilentNodes()
 
@@ -16,7 +16,7 @@ const { world, node, open, drive, journalled, onChain, confirmed, made } = useSi
 const OLDER_CODE = '0x00'
 const OLDER = pad('0x0a', { size: 20 })
 
-it('while one node alone answers bids are indexed, and a bid that the hub has to pay back waits', async () => {
+it('while only one node answers, bids are indexed, and a bid that the hub has to refund waits', async () => {
   let isAway = false
   const second = await node(async () => (isAway ? 'lost' : undefined))
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second], singleNodeAfter: 1 })
@@ -58,9 +58,11 @@ describe('a chain whose contracts keep no record', () => {
     const pool = createPool({ url, max: 2, applicationName: 'test' })
     ends.push(() => pool.end())
     await world.test.setCode({ address: OLDER, bytecode: OLDER_CODE })
-    const metrics = { rpc: { watch() {} } } as unknown as Parameters<typeof openChain>[1]['metrics']
+    const metrics = { rpc: { watch() {} } } as unknown as Parameters<
+      typeof openEvmChain
+    >[1]['metrics']
     const context = { pool, log: pino({ level: 'silent' }), metrics }
-    return openChain({ ...world.config, local: true, ...changes }, context)
+    return openEvmChain({ ...world.config, local: true, ...changes }, context)
   }
 
   const watchOnly = { minimum: [], quotes: false }

@@ -34,7 +34,7 @@ import {
 
 const database = useEmptyDatabases()
 
-describe('an empty mirror writes nothing of a source with', () => {
+describe('an empty mirror copies nothing from a source with', () => {
   let fresh: Database
   beforeAll(async () => {
     fresh = await database()
@@ -263,7 +263,7 @@ describe('an empty mirror writes nothing of a source with', () => {
     expect(await writtenRows(fresh.pool)).toBe(0)
   })
 
-  it('an error that says that the log is refused', async () => {
+  it('an error that reports a refused log', async () => {
     const body = { error: 'log_mismatch', message: `x\n${'y'.repeat(9_000)}` }
     const from = answering('checkpoint', () => Response.json(body, { status: 400 }))
     await expect(mirrorFrom(fresh, from)).rejects.toMatchObject({
@@ -306,7 +306,7 @@ describe('an empty mirror writes nothing of a source with', () => {
     clock.mockRestore()
   })
 
-  it('none of this, and then takes all in', async () => {
+  it('none of this, and then copies everything', async () => {
     await mirrorFrom(fresh, serving(filesOf(honest())))
     const { rows } = await fresh.pool.query('SELECT count(*)::int AS names FROM names')
     expect(rows).toEqual([{ names: 599 }])

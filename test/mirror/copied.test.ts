@@ -25,7 +25,7 @@ import {
 
 const database = useEmptyDatabases()
 
-describe('a mirror that has copied a log', () => {
+describe('a mirror with a copied log', () => {
   const first = () => honest().slice(0, 300)
   let copy: Database
   let before: number
@@ -129,7 +129,7 @@ describe('a mirror that has copied a log', () => {
     ])
   })
 
-  it('writes nothing where a checkpoint has a stranger’s signature more', async () => {
+  it('writes nothing where a checkpoint has an additional signature of a stranger', async () => {
     const written = async () =>
       (await copy.pool.query('SELECT xmin::text, note FROM logs ORDER BY generation')).rows
     const next = filesOf(leavesOf([...createdBy(cluster('3'), alice)]), {
@@ -163,7 +163,7 @@ it('a mirror pins the key that it was given', async () => {
   )
 })
 
-describe('a mirror goes on, without an empty database, with an accepted log', () => {
+describe('a mirror continues, without an empty database, with an accepted log', () => {
   const created = () => leavesOf(createdBy(cluster('3'), alice))
   const root = Buffer.alloc(32, 5)
 
@@ -209,7 +209,7 @@ describe('a mirror goes on, without an empty database, with an accepted log', ()
   })
 })
 
-it('a mirror takes no log of another domain than the one that was named', async () => {
+it('a mirror copies no log of another domain than the configured one', async () => {
   const fresh = await database()
   const source = serving(filesOf(honest(), { origin: 'staging.example/mainnet/1' }))
   await expect(mirrorFrom(fresh, source, { domain: 'names.example' })).rejects.toThrow(
@@ -257,7 +257,7 @@ it('two mirrors of one source, of which one is behind, end with the same', async
   expect(await statesOf(early)).toEqual(await statesOf(late))
 })
 
-it('a mirror is left as it is by `clusterd journal restored`', async () => {
+it('`clusterd journal restored` does not change a mirror', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
   const before = await readFollowedLog(copy.pool, 'mainnet')

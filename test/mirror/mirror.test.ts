@@ -56,7 +56,7 @@ beforeAll(async () => {
   await writeLog(world.pool)
 })
 
-/** Compares what two services answer about everything that the feed names. */
+/** Compares the answers of two services about everything that the feed names. */
 async function compare(mirror: Pick<ApiWorld, 'url'>): Promise<void> {
   const answers = async (path: string, body?: unknown) => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
@@ -115,7 +115,7 @@ async function compare(mirror: Pick<ApiWorld, 'url'>): Promise<void> {
 }
 
 describe('a mirror', () => {
-  it('answers as its source does, follows it, and sells nothing', async () => {
+  it('answers like its source, follows it, and refuses quotes', async () => {
     const { pool } = await database('copy')
     await mirrorFrom({ pool }, world.url)
     const mirror = await secondApi({ pool }, { chains: world.chains })
@@ -156,7 +156,7 @@ describe('a mirror', () => {
     await mirror.stop()
   })
 
-  it('reads the folder of an export, which the next export brings up to date', async () => {
+  it('reads the folder of an export, which the next export updates', async () => {
     const exported = await exportLog()
     expect([exported.code, exported.stderr]).toEqual([0, ''])
     const { pool } = await database('folder')

@@ -1,6 +1,6 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateFees, type Fees } from '../../src/chains/evm/gasFees.js'
-import type { Mined, NonceView } from '../../src/chains/evm/jobView.js'
+import type { MinedReceipt, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { Purpose } from '../../src/registry/outbox.js'
@@ -8,9 +8,8 @@ import type { NonceJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
 
 /**
- * A chain with one signer, its nodes' mempool and a database, in memory: what a relayer meets, reduced to what matters
- * for delivering once. For property tests of the relayer's machine, which can't put a real chain through thousands of
- * histories.
+ * A chain with one signer, its nodes' mempool and a database, in memory, reduced to what matters for delivering exactly
+ * once. For property tests of the relayer's machine, since a real chain is too slow for thousands of histories.
  */
 const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
@@ -33,7 +32,7 @@ interface Block {
 export interface Model {
   blocks: Block[]
   pool: Map<Hex, ModelTx>
-  /** Every transaction that a node ever took, and in which order. */
+  /** Every transaction that a node ever accepted, in order. */
   taken: ModelTx[]
   baseFeeWei: bigint
   isPaused: boolean
@@ -104,9 +103,8 @@ const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
   [...model.pool].find(([, tx]) => tx.nonce === nonce && tx.maxFeePerGas >= model.baseFeeWei)
 
 /**
- * Reorgs unconfirmed blocks and mines one more. Their transactions return to the mempool, or are lost. A
- * block in which others used the key stays: were it lost, its nonce would be a gap that nobody here fills (the
- * relayer's nonce keeper does).
+ * Reorgs unconfirmed blocks and mines one more. Their transactions return to the mempool, or are lost. A block in which
+ * others used the key stays: without it, its nonce is a gap that nobody here fills (the relayer's nonce keeper does).
  */
 export function reorg(model: Model, depth: number, isLost: boolean): void {
   const firstFree = model.blocks.findLastIndex(({ foreign }) => foreign.length > 0) + 1
@@ -118,9 +116,9 @@ export function reorg(model: Model, depth: number, isLost: boolean): void {
   for (const _ of gone) mine(model, { isEmpty: true })
 }
 
-/** The chain as a step of one job meets it. `fault` may throw at any call. */
+/** The chain as one job's step sees it. `fault` may throw at any call. */
 export function modelSender(model: Model, id: string, fault: (call: string) => void): NonceSender {
-  const receipt = (job: NonceJob, head: number): Mined | null => {
+  const receipt = (job: NonceJob, head: number): MinedReceipt | null => {
     for (const { hash } of job.txs) {
       for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {
         const found = txs.find((mined) => mined.hash === hash)
@@ -183,7 +181,7 @@ function nonceState(model: Model, nonce: number | null, head: number): NonceView
 
 const refusal = (message: string): RpcError => new RpcError('refused', message)
 
-/** A node's mempool, in geth's words. */
+/** A node's mempool, with geth's error messages. */
 function take(model: Model, raw: Hex): void {
   const tx = fromRaw(raw)
   if (tx.nonce < countAt(model, model.blocks.length - 1)) throw refusal('nonce too low')

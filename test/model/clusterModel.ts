@@ -1,8 +1,8 @@
 import type { Origin, Step } from './clusterSteps.js'
 
 /**
- * A plain second implementation of the rules of clusters: no batches, no slices, no bytes. Clusters and
- * wallets are numbers, a step at a time changes lists, and each step gives its refusal or its events.
+ * A simple second implementation of the rules of clusters: no batches, no slices, no bytes. Clusters and wallets are
+ * numbers. Each step changes lists, and gives its refusal or its events.
  */
 export interface ModelEntry {
   name: string
@@ -14,7 +14,7 @@ export interface ModelEntry {
   changed: number
 }
 
-export interface Told {
+export interface StepResult {
   refusal: string | null
   /** `TYPE cluster …` */
   events: string[]
@@ -33,7 +33,7 @@ export class Model {
     return this.clusters.findIndex((entries) => entries.get(w)?.isVerified)
   }
 
-  /** Tells whether a public entry of a cluster can't have this name beside the cluster's others. */
+  /** True if a public entry of a cluster can't have this name because of the cluster's others. */
   protected isReserved(_c: number, _name: string): boolean {
     return false
   }
@@ -42,7 +42,7 @@ export class Model {
     return this.names.filter((held) => held.cluster === c).map((held) => held.name)
   }
 
-  run(s: Step, at: number): Told {
+  run(s: Step, at: number): StepResult {
     const before = this.home(s.w)
     const wasPublic = before >= 0 && !this.clusters[before]!.get(s.w)!.isPrivate
     const standIn = before >= 0 ? this.eldest(before) : null
@@ -213,7 +213,7 @@ export class Model {
     return events
   }
 
-  /** Tells whether one of these wallets has a name that it can't have beside the others. */
+  /** True if one of these wallets has a name that it can't have because of the others. */
   private clash(
     c: number,
     entries: ReadonlyMap<number, ModelEntry>,

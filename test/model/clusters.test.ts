@@ -21,15 +21,15 @@ import {
 } from './lines.js'
 import { append, emptyRegistry } from './memoryRegistry.js'
 
-/** The entries of steps, with cluster ids that only the model knows, and the model's result of each. */
+/** Plays steps: their entries, with cluster ids that only the model knows, and the model's result of each. */
 function play(list: readonly Step[]) {
   const model = new Model()
   const entries: Entry[] = []
-  const told = list.map((step, i) => {
+  const expected = list.map((step, i) => {
     entries.push(entryOf(step, i + 1, model.origins))
     return model.run(step, i + 1)
   })
-  return { model, entries, told }
+  return { model, entries, expected }
 }
 
 const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): Step => ({
@@ -37,7 +37,7 @@ const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): 
   w,
   items: [item],
 })
-/** Reaches every refusal and the transfer of a name: random steps may lack the rarer ones. */
+/** Reaches every refusal and the transfer of a name, since random steps may miss the rarer ones. */
 const OPENING: readonly Step[] = [
   { do: 'remove', w: 2, ws: [2] },
   { do: 'bid', w: 0, name: 'foo' },
@@ -55,16 +55,16 @@ const OPENING: readonly Step[] = [
 ]
 
 describe('clusters', () => {
-  it('are as the model has them: entries, names, events, refusals, and who is shown to have acted', () => {
+  it('equal the model’s: entries, names, events, refusals, and the shown actors', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(steps, (list: readonly Step[]) => {
-        const { model, entries, told } = play(list)
+        const { model, entries, expected } = play(list)
         const registry = emptyRegistry('mainnet', 1n)
         entries.forEach((entry, i) => {
           const { outcomes } = append(registry, [entry], LATE)
           const row = registry.journal.at(-1)!
-          const want = told[i]!
+          const want = expected[i]!
           if (list[i]!.do !== 'bid') expect(outcomes[0]!.refusal?.code ?? null).toBe(want.refusal)
           expect(publicEvents(row).map(line)).toEqual(want.events)
           expect(row.publicCount).toBe(want.events.length)
@@ -81,7 +81,7 @@ describe('clusters', () => {
       }),
       { numRuns: 600, examples: [[[...OPENING]]] },
     )
-    // the sequences reach everything that there is
+    // the sequences reach every case
     expect([...seen]).toEqual(
       expect.arrayContaining([
         'not_found',
@@ -115,7 +115,7 @@ describe('clusters', () => {
 })
 
 describe('the feed', () => {
-  it('alone gives the public state', () => {
+  it('is enough to rebuild the public state', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const registry = folded(play(list).entries)
@@ -139,18 +139,18 @@ describe('the feed', () => {
           .filter((row) => row.outcome === 'won')
           .map((row) => [row.name, clusterIdOf(registry, row.cluster!)])
         const { clusters, names } = mirrorOf(feedOf(registry))
-        const told = [...clusters].flatMap(([id, { wallets }]) =>
+        const expected = [...clusters].flatMap(([id, { wallets }]) =>
           [...wallets].map((wallet) => [id, ...wallet]),
         )
         expect([...clusters.keys()]).toEqual(registry.clusters.map(({ id }) => toHex(id)))
-        expect(sorted(told)).toEqual(sorted(known))
+        expect(sorted(expected)).toEqual(sorted(known))
         expect([...names].map(([name, { cluster }]) => [name, cluster])).toEqual(won)
       }),
       { numRuns: 200 },
     )
   })
 
-  it('does not distinguish a registry from one in which private entries never were, but where they act', () => {
+  it('is the same for a registry without private entries, unless they act', () => {
     // a public wallet adds, renames and removes private entries that never act: the feed has nothing of it
     const quiet = fc.array(
       fc.record({

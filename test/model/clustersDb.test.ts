@@ -14,7 +14,7 @@ import { type CommunityStep, communitySteps, entryOf, HIDING } from './community
 import { folded, LATE } from './lines.js'
 import type { MemoryRegistry } from './memoryRegistry.js'
 
-/** Histories that are tried: `MODEL_RUNS=200` for a long run. */
+/** Number of histories. `MODEL_RUNS=200` makes a long run. */
 const RUNS = Number(process.env.MODEL_RUNS ?? 15)
 
 const database = useDatabase()
@@ -116,7 +116,7 @@ async function expectTables(registry: MemoryRegistry, generation = 1): Promise<v
 
 const sizes = fc.array(fc.integer({ min: 1, max: 14 }), { maxLength: 10 })
 
-test('the database does as the rules in memory do, however the batches are cut, and a replay gives the same state', async () => {
+test('the database gives the same result as the rules in memory, with any batches, and so does a replay', async () => {
   await fc.assert(
     fc.asyncProperty(communitySteps, sizes, async (list, cuts) => {
       await empty()
@@ -128,7 +128,7 @@ test('the database does as the rules in memory do, however the batches are cut, 
   )
 })
 
-test('after a rewind the tables are those that the fold of what is kept gives', async () => {
+test('after a rewind the tables equal the fold of the kept entries', async () => {
   await fc.assert(
     fc.asyncProperty(
       communitySteps,

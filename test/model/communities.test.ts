@@ -5,7 +5,7 @@ import { publicEvents } from '../../src/registry/journal/events.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { mirrorOf } from '../api/mirror.js'
 import type { Step } from './clusterSteps.js'
-import { CommunityModel, type CommunityTold } from './communityModel.js'
+import { CommunityModel, type CommunityResult } from './communityModel.js'
 import {
   type CommunityStep,
   claimNumber,
@@ -19,13 +19,13 @@ import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 /** The entries of steps, and the model's result of each. */
 function play(list: readonly CommunityStep[]) {
   const model = new CommunityModel()
-  const told: CommunityTold[] = []
+  const expected: CommunityResult[] = []
   const entries = list.map((step, i) => {
     const entry = entryOf(step, i + 1, model.origins)
-    told.push(model.play(step, i + 1))
+    expected.push(model.play(step, i + 1))
     return entry
   })
-  return { model, entries, told }
+  return { model, entries, expected }
 }
 
 const namesOf = ({ communityNames }: MemoryRegistry) =>
@@ -55,7 +55,10 @@ function paymentOf({ payments }: Changes): string | undefined {
   return judgement?.outcome === 'refused' ? judgement.reason : judgement?.outcome
 }
 
-/** Names of a community move, with what is below it, to a cluster that has one of these for a public wallet. */
+/**
+ * Names of a community move, with the names below it, to a cluster that already has a public wallet with one of these
+ * names.
+ */
 const MOVING: readonly CommunityStep[] = [
   { do: 'bid', w: 0, name: 'foo' },
   { do: 'configure', w: 0, name: 'foo', rules: 0 },
@@ -140,12 +143,12 @@ describe('communities', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(communitySteps, (list) => {
-        const { model, entries, told } = play(list)
+        const { model, entries, expected } = play(list)
         const registry = emptyRegistry('mainnet', 1n)
         entries.forEach((entry, i) => {
           const changes = append(registry, [entry], LATE)
           const row = registry.journal.at(-1)!
-          const want = told[i]!
+          const want = expected[i]!
           expect(refusalOf(changes)).toBe(list[i]!.do === 'bid' ? null : want.refusal)
           expect(paymentOf(changes)).toBe(want.payment)
           expect(publicEvents(row).map(line)).toEqual(want.events)
@@ -250,7 +253,7 @@ const asked = fc.record({
 type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * Two worlds that must look alike. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets
+ * Two worlds that must look the same. In both wallet 0 holds foo, wallet 1 holds bar, in public. In one of them wallets
  * 2 and 3 are private members of the first cluster, verified; in the other they belong nowhere, and what only a member
  * could do is done by wallet 0, what a member alone gets without price is paid for.
  */

@@ -1,4 +1,4 @@
-import { Model, type Told } from './clusterModel.js'
+import { Model, type StepResult } from './clusterModel.js'
 import { blockMsOf, type CommunityStep, msAt, RULES, type Rules } from './communitySteps.js'
 
 /** A name below a community: its owner by number, the cluster that got it by a claim, the step. */
@@ -13,7 +13,7 @@ export interface Below {
   at: number
 }
 
-export interface CommunityTold extends Told {
+export interface CommunityResult extends StepResult {
   /** Outcome of a payment. */
   payment?: string
 }
@@ -26,7 +26,7 @@ export class CommunityModel extends Model {
   readonly configured: { name: string; rules: Rules; at: number }[] = []
   readonly below: Below[] = []
 
-  play(s: CommunityStep, at: number): CommunityTold {
+  play(s: CommunityStep, at: number): CommunityResult {
     if (s.do === 'configure') return this.configure(s, at)
     if (s.do === 'register') return this.register(s, at)
     return s.do === 'pay' ? this.pay(s, at) : this.run(s, at)
@@ -54,7 +54,7 @@ export class CommunityModel extends Model {
     return home >= 0 && !this.clusters[home]!.get(w)!.isPrivate
   }
 
-  private configure(s: Doing<'configure'>, at: number): CommunityTold {
+  private configure(s: Doing<'configure'>, at: number): CommunityResult {
     const holder = this.holder(s.name)
     if (holder < 0) return refused('not_found')
     if (s.w !== null && this.home(s.w) !== holder) return refused('forbidden')
@@ -74,7 +74,7 @@ export class CommunityModel extends Model {
     return [...entries].some((entry) => !entry.isPrivate && entry.name === name)
   }
 
-  private register(s: Doing<'register'>, at: number): CommunityTold {
+  private register(s: Doing<'register'>, at: number): CommunityResult {
     const home = this.home(s.w)
     const rules = this.rules(s.name, msAt(at))
     const got = this.below.find(
@@ -127,7 +127,7 @@ export class CommunityModel extends Model {
     return rules.prices.length > 0 && !(isOwner && isOther) ? 'rules_changed' : null
   }
 
-  private pay(s: Doing<'pay'>, at: number): CommunityTold {
+  private pay(s: Doing<'pay'>, at: number): CommunityResult {
     const outcome = this.judge(s, blockMsOf(s.ago, at))
     if (outcome !== 'registered') return { ...NOTHING, actor: s.w, payment: outcome }
     const events = this.take(s, s.w, true, at)
@@ -169,5 +169,5 @@ export class CommunityModel extends Model {
   }
 }
 
-const NOTHING: CommunityTold = { refusal: null, events: [], actor: null }
-const refused = (refusal: string): CommunityTold => ({ ...NOTHING, refusal })
+const NOTHING: CommunityResult = { refusal: null, events: [], actor: null }
+const refused = (refusal: string): CommunityResult => ({ ...NOTHING, refusal })

@@ -65,7 +65,7 @@ const REQUIREMENTS: readonly CommunityRules['requirements'][] = [
 ]
 const hashOf = (met: number | null): Buffer | null =>
   met === null ? null : requirementsHash(REQUIREMENTS[met]!)
-/** The number of the word that an account is of, as which claims are told apart. */
+/** Number of the requirements whose hash an account is. Claims are distinguished by it. */
 export const claimNumber = (account: Buffer | null): number | null =>
   account && REQUIREMENTS.findIndex((list) => requirementsHash(list).equals(account.subarray(1)))
 

@@ -1,5 +1,5 @@
 import type { NonceTx } from '../../src/registry/outbox.js'
-import type { Policy, Seen } from '../../src/relayer/machine/index.js'
+import type { ChainSnapshot, Policy } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { newJob } from '../support/newJob.js'
 
@@ -13,7 +13,7 @@ export const policy: Policy = {
 const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** What costs 100,007 wei with a job's value. */
 export const prepared = { gas: 1_000n, fees }
-export const seen = (change: Partial<Seen> = {}): Seen => ({
+export const seen = (change: Partial<ChainSnapshot> = {}): ChainSnapshot => ({
   nowMs: NOW,
   random: 0.5,
   head: 50,

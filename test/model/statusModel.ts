@@ -38,7 +38,7 @@ interface Real {
   chain: HubChain
   world: HubWorld
   context: () => Promise<Context>
-  /** Another process, which keeps what chains told it for a while, as it does for visitors. */
+  /** Another process, which caches answers of chains for a while, as it does for anonymous requests. */
   elsewhere: Context
   indexer: ChainIndexer
   /** The first block of this run. */

@@ -85,7 +85,7 @@ describe('a database that only reads', () => {
     await until.status(stack, tx, 'finalized')
   })
 
-  it('lets a daemon start, where it lacks no migration and knows the chains', async () => {
+  it('lets a daemon start, where no migration is missing and the chains are known', async () => {
     await settle('on')
     await stack.daemon.spawn()
     await expect
@@ -99,7 +99,7 @@ if (!hasPgbouncer) console.warn('a pooler is not tried: there is no pgbouncer')
 describe.skipIf(!hasPgbouncer)('behind a pooler in transaction mode', () => {
   const pooler = useWorld(() => startPgbouncer(stack.databaseUrl, POOL_SIZE))
 
-  it('a daemon without a direct URL says what it lacks, and ends', async () => {
+  it('a daemon without a direct URL reports what is missing, and ends', async () => {
     await stack.daemon.spawn({ DATABASE_URL: pooler.url })
     expect((await stack.daemon.exited()).code).toBe(1)
     expect(stack.daemon.logs()).toContain('set DATABASE_DIRECT_URL')

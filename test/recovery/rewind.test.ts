@@ -59,7 +59,7 @@ const stateOf = async () => {
   return { live, rebuilt, generation }
 }
 
-/** Tells whether the daemon holds a log of the hub's block that is not in the journal yet. */
+/** True if the daemon holds a log of the hub's block that is not in the journal yet. */
 const isUnconfirmedFact = async (block: bigint) =>
   (
     await pool.query(
@@ -212,7 +212,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(said).toHaveLength(1)
   })
 
-  it('can be looked at: a run without --yes says what would change, and changes nothing', async () => {
+  it('can be previewed: a run without --yes shows the changes and makes none', async () => {
     const before = await stateOf()
     report = await rewind({ mainnet: true, chain: '1' })
     expect(report).toMatchObject({

@@ -112,7 +112,7 @@ describe('processes beside the leader', () => {
     const others = async () => (await names()).filter((name) => !isOfPool(name) && !isLease(name))
     await expect.poll(others, DEADLINE).toEqual(['clusterd listener'])
     expect((await names()).filter(isLease).length).toBeLessThanOrEqual(LEASE_CONNECTIONS)
-    // what it looks at now and then; it goes after 30 s
+    // a connection for occasional checks, which closes after 30 s
     expect((await names()).filter(isOfPool).length).toBeLessThanOrEqual(4)
     await daemon.stop()
     await proxy.stop()

@@ -50,7 +50,7 @@ it('a process that may not migrate waits with one sentence, a stop ends it, and 
   const waiting = await start(['--no-migrate'], ofTheApi())
   await expect
     .poll(() => waiting.log(), DEADLINE)
-    .toContain('the start waits: the database lacks the migrations')
+    .toContain('the start waits: the database does not have the migrations')
   expect(await waiting.end()).toBe(0)
   await waiting.start()
   const waits = () => waiting.log().match(/the start waits/g)

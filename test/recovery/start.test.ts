@@ -161,7 +161,7 @@ it.each([
   ['no.such.host.invalid', /no\.such\.host\.invalid is no address of this machine/],
   ['203.0.113.9', /203\.0\.113\.9 is no address of this machine/],
 ])(
-  'a HOST that is none (%s) ends the start, and is not taken for the database',
+  'an invalid HOST (%s) ends the start, and is not mistaken for the database',
   async (HOST, sentence) => {
     const url = await createDatabase(server.url, 'host')
     const env = {

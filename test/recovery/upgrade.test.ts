@@ -156,8 +156,8 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     expect(follower.got).toEqual(feed)
     expect([follower.failed, follower.streams() >= 2]).toEqual([[], true])
     // each change that was acknowledged, in order
-    const told = feed.flatMap((text) => /"name":"(w\d+)"/.exec(text)?.[1] ?? [])
-    expect(told.slice(-changed.ms.length)).toEqual(changed.ms.map((_, n) => `w${n}`))
+    const names = feed.flatMap((text) => /"name":"(w\d+)"/.exec(text)?.[1] ?? [])
+    expect(names.slice(-changed.ms.length)).toEqual(changed.ms.map((_, n) => `w${n}`))
     expect(await runCli(['journal', 'replay'], { DATABASE_URL: databaseUrl })).toMatch(
       /^mainnet: \d+ entries of generation 1, equal/m,
     )

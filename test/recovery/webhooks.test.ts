@@ -163,7 +163,7 @@ it('is parked where the receiver wants no more, and no redirect is followed', as
   await expectAllDelivered()
 })
 
-it('tells that the feed has begun anew, and sends it from its beginning', async () => {
+it('reports that the feed was restarted, and sends it from its beginning', async () => {
   receiver.taken.length = 0
   await runCli(['journal', 'restored', '--yes'], { DATABASE_URL: stack.databaseUrl })
   await expect.poll(() => receiver.taken.length, DEADLINE).toBeGreaterThan(1)

@@ -134,7 +134,7 @@ describe('payments that wait together', () => {
     expect(await executions(ids)).toEqual([1, 1, 1])
   })
 
-  it('are free again when an operator parks what carries them, and none of them is parked by itself', async () => {
+  it('are free again when an operator parks what carries them, and none of them is parked', async () => {
     const relayer = await world.restart()
     await holdBlocks(world.hub)
     const ids = await payments(3)
@@ -144,7 +144,7 @@ describe('payments that wait together', () => {
     const follower = jobs.find(({ batch }) => batch === lead!.id)
     const change = actOnJob(world.pool, 'park', follower!.id)
     await expect(change).rejects.toThrow(
-      `Job ${follower!.id} goes with job ${lead!.id}: change that one.`,
+      `Job ${follower!.id} is batched with job ${lead!.id}: change that one.`,
     )
     await actOnJob(world.pool, 'park', lead!.id)
     await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })

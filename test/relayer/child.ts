@@ -10,7 +10,7 @@ import { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
 import { openRelayer } from '../support/bridgeWorld.js'
 import { takeLead } from '../support/lead.js'
 
-/** A relayer in a process of its own, which dies at a fail point. It ends by itself only when that is never passed. */
+/** A relayer in its own process, which dies at a fail point. It ends normally only if the fail point is never passed. */
 export interface ChildOrder {
   databaseUrl: string
   failpoint: string

@@ -225,7 +225,7 @@ describe('what is never paid for', () => {
     expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
     expect(await world.nonce()).toBe(nonce)
     expect((await deliveryOf(guid)).txs).toEqual([])
-    // packets behind it are not held up
+    // later packets are not delayed
     const next = await world.send(3, [`behind-${reason}`])
     await world.finish(relayer)
     expect(await world.executions(next)).toBe(1)

@@ -104,7 +104,7 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
-  it('that one of two nodes calls done is looked at by the other', async () => {
+  it('that one of two nodes reports as done is checked by the other', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const guid = await world.send(0, ['lied-about'])
     let lies = 0

@@ -83,16 +83,16 @@ describe('the cap on the price of gas', () => {
 
   it('is that of a node that can tell prices, and none where none can', async () => {
     await setBaseFee(100n)
-    const told = await capOf([world.hub.anvil.rpcUrl])()
-    expect(told).toBeGreaterThan(GWEI)
+    const cap = await capOf([world.hub.anvil.rpcUrl])()
+    expect(cap).toBeGreaterThan(GWEI)
     bridge.onCall = failsToTell
-    expect(await capOf([bridge.url, world.hub.anvil.rpcUrl])()).toBe(told)
+    expect(await capOf([bridge.url, world.hub.anvil.rpcUrl])()).toBe(cap)
     await expect(capOf([bridge.url])()).rejects.toThrow(ChainUnavailableError)
   })
 })
 
 describe('a transaction that nodes refuse for hours', () => {
-  it('holds up the later nonces for a minute at most once one takes it', async () => {
+  it('delays later nonces for a minute at most once a node accepts it', async () => {
     const relayer = await restart()
     const early = await world.send(0, ['refused-for-hours'])
     const garbled = JSON.stringify({
@@ -152,7 +152,7 @@ describe('a transaction below the base fee that may not be replaced', () => {
 })
 
 describe('a day', () => {
-  it('has a cap for all that is signed; the next one goes on by itself', async () => {
+  it('has a cap for all that is signed; the next one continues automatically', async () => {
     await setBaseFee(1n)
     await world.hub.test.mine({ blocks: 6 })
     // the next day, for which nothing is signed yet; a message costs 0.01 ETH and its gas

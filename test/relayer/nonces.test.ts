@@ -30,7 +30,7 @@ function sayCounts(...counts: number[]): void {
   }
 }
 
-/** The stored nonce rises once more, when it has been looked at and fees are asked for. */
+/** The stored nonce rises once more, after it was read and when fees are requested. */
 function raiseAtFees(by: number): void {
   let isRaised = false
   bridge.onCall = async (method) => {
@@ -76,7 +76,7 @@ describe('a count of the chain', () => {
   it.each([
     ['wrong', '0x3c'],
     ['absurd', `0x${'f'.repeat(64)}`],
-  ])('that one of two nodes gives %s is not believed, however often', async (what, result) => {
+  ])('for which one of two nodes gives %s is not accepted, however often', async (what, result) => {
     const relayer = await restart(world.hub.anvil.rpcUrl)
     await world.finish(relayer)
     const guid = await world.send(0, [`outvoted-${what}`])

@@ -118,7 +118,7 @@ it('a relay authority that fees have drained to its rent waits for SOL, and goes
   )
   await payer.step()
   await fund()
-  // the balance is looked at every few seconds
+  // the balance is read every few seconds
   bridge.aheadMs = 10_000
   expect(await isClosedBy(payer, paid)).toBe(true)
 })

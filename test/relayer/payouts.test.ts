@@ -202,7 +202,7 @@ describe('a payment whose name was won, and that its payer may take back before 
     await world.deliver()
     const dry = await world.restart({ signer: world.signerWith({ balance: async () => 0n }) })
     await dry.step()
-    expect(dry.state.refusedNames, 'refunds of ours are none of these').toBe(0)
+    expect(dry.state.refusedNames, 'refunds of ours do not count').toBe(0)
 
     const tx = await world.signer.sign('refund', [await world.stored(won)], 0)
     expect(await world.signer.send(tx.raw)).toBeNull()

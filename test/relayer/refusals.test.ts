@@ -387,7 +387,7 @@ describe('a payment that bought its name, and that another process with the key 
     const stolen = await pay('stolen', { by: 0 })
     await judge()
     expect(await ownerOf('stolen')).toBe(payerOf(0).publicKey.toBase58())
-    expect(await refusedNames(), 'refusals of ours are none of these').toBe(0)
+    expect(await refusedNames(), 'refusals of ours do not count').toBe(0)
 
     await refuse(stolen, 0)
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { outboxProblems } from '../../src/relayer/report.js'
-import { bridgeOf } from '../../src/testing/bridge.js'
+import { createBridge } from '../../src/testing/bridge.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { mineAt } from '../support/miner.js'
@@ -22,7 +22,7 @@ const alarmsOf = ({ state }: SteppedRelayer): string[] =>
     ({ alarm }) => alarm,
   )
 
-/** Lets time pass, so that the relayer looks at everything anew. */
+/** Advances the clock, so that the relayer checks everything again. */
 async function later(relayer: SteppedRelayer, ms: number): Promise<void> {
   world.aheadMs += ms
   await world.run(relayer)
@@ -120,7 +120,7 @@ describe('what is stuck', () => {
   })
 
   it('what a test holds back: it stays so over a restart and new funds, and goes on once it is released', async () => {
-    const bridge = bridgeOf(world.postgres.url)
+    const bridge = createBridge(world.postgres.url)
     await bridge.hold()
     const guid = await world.send(0, ['held'])
     await world.run(await world.restart())

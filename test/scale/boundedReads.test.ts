@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
-import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
+import { findSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { findJournalled } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
@@ -27,7 +27,7 @@ import {
   findNamesBeginning,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
-import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
+import { findOwnedNames, registrationPosition } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -77,7 +77,7 @@ afterAll(() => pool.end())
 const SMALL = ['journal_heads', 'chains']
 
 interface Examined {
-  /** Rows that a read looks at in tables. */
+  /** Rows that a query reads from tables. */
   rows: number
   /** Tables that it reads whole. */
   whole: string[]
@@ -108,7 +108,7 @@ const LAST = 1_000_000
 const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
 const greatest = shapeOf(OWNER, NAMES).names
 
-/** Reads by what they are for, with the rows that each may look at: some for each row of its page or its input. */
+/** Queries by purpose, with the most rows that each may read: a few for each row of its page or its input. */
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
   ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
   ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
@@ -149,7 +149,8 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'the place of a name',
     1,
-    (db) => positionOf(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+    (db) =>
+      registrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
   ],
   [
     'names below communities',
@@ -184,28 +185,29 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'the first page of the feed',
     11,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
   ],
   [
     'a page in the middle',
     11,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
   ],
   [
     'the newest page',
     12,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'newest', first: null }),
   ],
   [
     'a page of an actor',
     10,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
+    (db) =>
+      readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
   ],
   [
     'a page of nobody',
     20,
     (db) =>
-      readStretch(db, NETWORK, {
+      readJournalRange(db, NETWORK, {
         ...page,
         order: 'newest',
         first: null,
@@ -222,7 +224,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
 ]
 
 describe(`in a registry of ${NAMES} names, with skew`, () => {
-  it.each(READS)('%s looks at %d rows at most, by indexes', async (_, most, read) => {
+  it.each(READS)('%s reads %d rows at most, by indexes', async (_, most, read) => {
     const { rows, whole } = await examined(read)
     expect(whole).toEqual([])
     expect(rows).toBeLessThanOrEqual(most)

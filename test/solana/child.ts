@@ -7,7 +7,7 @@ import { StageClock } from '../../src/ops/stages.js'
 import { readEpoch } from '../support/epoch.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
-/** A watcher in a process of its own, which dies at a fail point. A run that never passes it ends by itself. */
+/** A watcher in its own process, which dies at a fail point. A run that never passes it ends normally. */
 export interface WatcherOrder {
   databaseUrl: string
   solana: { programId: string; startSlot: number }

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle } from './support.js'
@@ -40,7 +40,7 @@ const FAULTS = [
 it(
   `of ${RUNS} liars beside an honest node that falters none has a payment accepted (seed ${SEED})`,
   async () => {
-    const random = sequence(SEED, 'solana falters')
+    const random = randomSequence(SEED, 'solana falters')
     honest = await startSolanaProxy(world.solana.rpcUrl)
     const accepted = async () =>
       (await world.rows()).filter(({ confirmed }) => confirmed).map(({ name }) => name)
@@ -51,14 +51,17 @@ it(
       const watching = await world.watcher({ rpc })
       // a live payment, or several that are caught up with
       if (random() < 0.5) await settle(watching)
-      const names = Array.from({ length: between(random(), 1, 3) }, (_, i) => `true-${run}-${i}`)
-      const { code, message, methods } = pick(random(), FAULTS)
+      const names = Array.from(
+        { length: integerBetween(random(), 1, 3) },
+        (_, i) => `true-${run}-${i}`,
+      )
+      const { code, message, methods } = pickFrom(random(), FAULTS)
       let left = random() < 0.4 ? 1 : Number.POSITIVE_INFINITY
       world.proxy.alter = renaming('true', 'fake')
       honest.errorOf = (method) =>
         (!methods || methods.includes(method)) && left-- > 0 ? { code, message } : undefined
       for (const name of names) await world.pay(world.payer(0), name)
-      const steps = between(random(), 1, 5)
+      const steps = integerBetween(random(), 1, 5)
       for (let i = 0; i < steps; i++) {
         await watching.step().catch(() => {})
         expect((await accepted()).join(), `${message}, run ${run}`).not.toContain('fake')

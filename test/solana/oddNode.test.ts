@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { useSolanaWorld } from './solanaWorld.js'
 import { heldFor, notFinalized, settle, withState } from './support.js'
 
-/** Odd answers of one node. Payments are believed for ever: of two nodes that answer, both have to show them. */
+/** Wrong answers of one node. Payments are accepted for good, so where two nodes answer, both have to show them. */
 
 const WAIT = { timeout: 20_000, interval: 100 }
 
@@ -225,7 +225,7 @@ it('a payment that one of two nodes does not show waits until they agree', async
       ? withoutEvents(result as { meta: object })
       : result
   await expect(settle(watcher)).rejects.toThrow(odd)
-  // nor is one of them believed alone then
+  // then neither of them is accepted alone
   await expect(settle(watcher)).rejects.toThrow(odd)
   expect(await names()).not.toContain('of-one')
   world.proxy.alter = null

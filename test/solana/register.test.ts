@@ -165,7 +165,7 @@ describe('a quote on Solana', () => {
     ['no address', { sender: 'nobody' }, 400, 'unsupported_address'],
     ['a sender of 50,000 characters', { sender: '1'.repeat(50_000) }, 400, 'unsupported_address'],
     ['an EVM network', { network: '1' }, 400, 'unsupported_network'],
-    ['a name that is none', { names: [{ name: 'ä' }] }, 400, 'invalid_name'],
+    ['an invalid name', { names: [{ name: 'ä' }] }, 400, 'invalid_name'],
     ['a name twice', { names: [{ name: 'a' }, { name: 'A' }] }, 400, 'invalid_request'],
     ['no names', { names: [] }, 400, 'invalid_request'],
     ['less than the minimum', { names: [{ name: 'a', amountWei: '1' }] }, 400, 'invalid_amount'],
@@ -193,7 +193,7 @@ describe('a quote on Solana', () => {
       400,
       'too_many',
     ],
-    ['a referrer that is none', { referralClusterId: '0x00' }, 400, 'invalid_request'],
+    ['an invalid referrer', { referralClusterId: '0x00' }, 400, 'invalid_request'],
   ])('is refused for %s', async (_, changes, http_, error) => {
     expect(await quote([{ name: 'fine' }], changes)).toMatchObject({
       status: http_,
@@ -214,7 +214,7 @@ describe('a quote on Solana', () => {
     expect(DELIVER_GAS).toBeLessThan((first * 3n) / 2n)
   })
 
-  it('is 503 while a price is stale, has jumped or can’t be read, and comes back by itself', async () => {
+  it('is 503 while a price is stale, has jumped or can’t be read, and recovers automatically', async () => {
     const { solUsd } = world.feeds
     const unavailable = { status: 503, body: { status: 503, error: 'unavailable' } }
     const prices = [

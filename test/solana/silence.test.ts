@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { chainProblem } from '../../src/ops/chainState.js'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import { type Alter, type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle, without, withState } from './support.js'
@@ -226,30 +226,27 @@ describe('a node that hides a payment', () => {
     await expect.poll(() => tryStep(watching), WAIT).toContain(name)
   })
 
-  it.each([0, 1, 2])(
-    'from all that it gives, at place %i of three, holds up nothing',
-    async (at) => {
-      const nodes = [await another(), await another()]
-      nodes.splice(at, 0, liar)
-      const { watching } = await watch(nodes)
-      const { name } = newName()
-      const hidden = await world.pay(world.payer(0), name)
-      const hiding: Alter = (method, [signature], result) =>
-        method === 'getTransaction' && signature === hidden ? null : result
-      liar.alter = both(both(without(hidden), counting(-1)), hiding)
-      await expect.poll(() => tryStep(watching), WAIT).toContain(name)
-      await expect
-        .poll(() => tryStep(watching).then(() => watching.state), WAIT)
-        .toMatchObject({
-          lastError: null,
-          trust: 'compared',
-          trustNodes: 2,
-        })
-    },
-  )
+  it.each([0, 1, 2])('from all that it gives, at place %i of three, delays nothing', async (at) => {
+    const nodes = [await another(), await another()]
+    nodes.splice(at, 0, liar)
+    const { watching } = await watch(nodes)
+    const { name } = newName()
+    const hidden = await world.pay(world.payer(0), name)
+    const hiding: Alter = (method, [signature], result) =>
+      method === 'getTransaction' && signature === hidden ? null : result
+    liar.alter = both(both(without(hidden), counting(-1)), hiding)
+    await expect.poll(() => tryStep(watching), WAIT).toContain(name)
+    await expect
+      .poll(() => tryStep(watching).then(() => watching.state), WAIT)
+      .toMatchObject({
+        lastError: null,
+        trust: 'compared',
+        trustNodes: 2,
+      })
+  })
 })
 
-it('payments that one node alone counts are a problem that names it, and hold up no others', async () => {
+it('payments that only one node counts are a problem that names it, and delay no others', async () => {
   const honest = await another()
   const { watching, clock } = await watch([honest, liar])
   const paid = (await names()).length
@@ -283,26 +280,26 @@ it(
   async () => {
     const paid = await names()
     for (let run = 0; run < RUNS; run++) {
-      const random = sequence(SEED, 'solana', run)
+      const random = randomSequence(SEED, 'solana', run)
       const honest = await another()
       const nodes = random() < 0.5 ? [liar, honest] : [honest, liar]
       const { watching } = await watch(nodes)
-      const told = newName()
-      const fault = pick(random(), Object.keys(FAULTS))
-      const lie = pick(random(), Object.keys(LIES))
+      const chosen = newName()
+      const fault = pickFrom(random(), Object.keys(FAULTS))
+      const lie = pickFrom(random(), Object.keys(LIES))
       const isLate = random() < 0.3
-      const signature = await world.pay(world.payer(between(random(), 0, 2)), told.name)
-      paid.push(told.name)
-      liar.alter = LIES[lie]!(signature, told)
+      const signature = await world.pay(world.payer(integerBetween(random(), 0, 2)), chosen.name)
+      paid.push(chosen.name)
+      liar.alter = LIES[lie]!(signature, chosen)
       if (!isLate) honest.errorOf = FAULTS[fault]!()
-      for (let i = between(random(), 1, 3); i > 0; i--) await tryStep(watching)
+      for (let i = integerBetween(random(), 1, 3); i > 0; i--) await tryStep(watching)
       honest.errorOf = FAULTS[fault]!()
       await tryStep(watching)
       const what = `run ${run}: ${lie}, ${fault}`
       expect(paid, what).toEqual(expect.arrayContaining(await names()))
       liar.alter = null
       honest.errorOf = null
-      await expect.poll(() => tryStep(watching), { ...WAIT, message: what }).toContain(told.name)
+      await expect.poll(() => tryStep(watching), { ...WAIT, message: what }).toContain(chosen.name)
       await settle(watching)
       expect(watching.state, what).toMatchObject({ trust: 'compared', trustNodes: 2 })
     }

@@ -75,15 +75,15 @@ export const renaming =
   (from: string, to: string): Alter =>
   (method, _, result) => {
     if (method !== 'getTransaction' || !result) return result
-    const told = structuredClone(result) as {
+    const changed = structuredClone(result) as {
       meta: { innerInstructions: { instructions: { data: string }[] }[] }
     }
-    for (const { instructions } of told.meta.innerInstructions)
+    for (const { instructions } of changed.meta.innerInstructions)
       for (const instruction of instructions) {
         const data = Buffer.from(bs58.decode(instruction.data))
         const at = data.indexOf(from)
         if (at >= 0) data.write(to, at)
         instruction.data = bs58.encode(data)
       }
-    return told
+    return changed
   }

@@ -30,7 +30,7 @@ const HONOURED = 1
 const FOREIGN = 2
 
 describe('payments on Solana', () => {
-  it('are indexed: direct, several in one transaction, through another program, versioned; a failed one is none', async () => {
+  it('are indexed: direct, several in one transaction, through another program, versioned; but not a failed one', async () => {
     const payer = world.payer(0)
     await world.pay(payer, 'alone')
     await world.pay(payer, 'two-a', 'two-b')

@@ -137,7 +137,7 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
     expect.arrayContaining([
       [
         'ClusterdErrors',
-        '4 of 4 requests POST /v1/auth/token failed in the last minute, the newest by: the role of the database lacks a right: table sessions',
+        '4 of 4 requests POST /v1/auth/token failed in the last minute, the newest by: the database role does not have a right: table sessions',
       ],
       ['ClusterdWentBack', text],
       ['ClusterdRpcWrongChain', expect.stringContaining(host)],

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
-import { openChain } from '../../src/daemon/families/evm.js'
+import { openEvmChain } from '../../src/daemon/families/evm.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ChainIdentity,
@@ -51,11 +51,13 @@ test('the hub of a filled database is no spoke, nor any other chain the hub', as
     genesisHash: `0x${'00'.repeat(32)}`,
     confirmation: { blocks: 2 },
   })
-  const metrics = { rpc: { watch() {} } } as unknown as Parameters<typeof openChain>[1]['metrics']
+  const metrics = { rpc: { watch() {} } } as unknown as Parameters<
+    typeof openEvmChain
+  >[1]['metrics']
   const open = async (hub: string, ...spokes: string[]) => {
     const file = { chains: [config(hub, 'hub'), ...spokes.map((label) => config(label, 'spoke'))] }
     for (const chain of parseChainsFile({ chains: file.chains }, 'test').chains)
-      await openChain(chain, { pool, log: pino({ level: 'silent' }), metrics })
+      await openEvmChain(chain, { pool, log: pino({ level: 'silent' }), metrics })
   }
   await pool.query('DELETE FROM chains')
   for (const label of ['11155111', '17000'])

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { readStretch } from '../../src/db/journal/feed.js'
+import { readJournalRange } from '../../src/db/journal/feed.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { STATE_TABLES } from '../../src/db/pg/partitions.js'
@@ -56,7 +56,7 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
     first: number | null,
     limit: number,
     events = Number.MAX_SAFE_INTEGER,
-  ) => readStretch(pool, 'mainnet', { order, first, limit, floor: 1, events, from: null })
+  ) => readJournalRange(pool, 'mainnet', { order, first, limit, floor: 1, events, from: null })
   const { rows } = await page('oldest', 1, total)
   const paged: number[] = []
   for (let first = 1; ; ) {

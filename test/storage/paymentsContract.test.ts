@@ -4,7 +4,7 @@ import {
   ChainMismatchError,
   registerChain,
 } from '../../src/db/journal/chains.js'
-import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
+import { formerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { requeueRefusals, weighRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { useDatabase } from '../support/database.js'
@@ -26,7 +26,7 @@ const identity: ChainIdentity = {
 test('the payments contract can be replaced only while none of its payments is open', async () => {
   const { pool } = database
   const row = await registerChain(pool, identity)
-  const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
+  const keep = (contract: Buffer | null) => storePaymentsContract(pool, row, contract)
   await keep(first)
   await pool.query(
     `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
@@ -71,7 +71,7 @@ test('the payments contract can be replaced only while none of its payments is o
 test('refusals of payments at a former contract are never sent to the next contract', async () => {
   const { pool } = database
   const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
-  const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
+  const keep = (contract: Buffer | null) => storePaymentsContract(pool, row, contract)
   const wake = (leastWei = 1n) =>
     inTransaction(pool, (client) => weighRefusals(client, row, leastWei))
   const dust = async (id: string) => {

@@ -5,7 +5,7 @@ import { retentionWorker } from '../../src/indexer/run.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
 import { runWorkers } from '../../src/ops/worker.js'
-import type { Seen } from '../../src/relayer/machine/index.js'
+import type { ChainSnapshot } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { planNonceJob } from '../../src/relayer/machine/nonce.js'
 import { useDatabase } from '../support/database.js'
@@ -140,7 +140,7 @@ test('a job without its bytes, which a rewind checks again, is signed again at i
   }
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
-  expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({
+  expect(planNonceJob(reopened, seen as unknown as ChainSnapshot, policy)).toMatchObject({
     do: 'sign',
     nonce: 1,
   })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { dueBlockhashJobs, dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
-import { RELEASED_BY } from '../../src/db/outbox/payouts.js'
+import { RELEASE_SHARE } from '../../src/db/outbox/payouts.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { DAY_MS, OLD_JOB_MS, SHORT_OF_TIME } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
@@ -125,6 +125,6 @@ describe('the share of its time that a payment has been held', () => {
   })
 
   it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
-    expect(RELEASED_BY * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
+    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
   })
 })

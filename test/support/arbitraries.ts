@@ -40,7 +40,7 @@ export function publicEvent<Cluster>(
   return fc.oneof(...types) as fc.Arbitrary<EventOf<Cluster>>
 }
 
-/** Records that are told apart by a field which names their kind. */
+/** Records with a field that names their kind. */
 export const tagged =
   <F extends string>(field: F) =>
   <const K extends string, T>(tag: K, parts: { [P in keyof T]: fc.Arbitrary<T[P]> }) =>

@@ -21,7 +21,7 @@ export interface IndiscreetNode {
   stop(): Promise<void>
 }
 
-/** Starts a JSON-RPC proxy whose faults repeat all that it was told. */
+/** Starts a JSON-RPC proxy whose faults repeat everything that it received. */
 export async function startIndiscreetNode(target: string, key: string): Promise<IndiscreetNode> {
   let fault: Indiscretion | null = null
   let count = 0
@@ -37,14 +37,15 @@ export async function startIndiscreetNode(target: string, key: string): Promise<
       return
     }
     count += 1
-    const told = `${rpcUrl}, key ${key}, was asked ${body} by ${request.headers.authorization}`
-    const error = { code: -32_000, message: `no: ${told}`, data: told }
+    const secrets = `${rpcUrl}, key ${key}, was asked ${body} by ${request.headers.authorization}`
+    const error = { code: -32_000, message: `no: ${secrets}`, data: secrets }
     const { id = null } = JSON.parse(body) as { id?: number }
-    if (fault === 'server_error') response.writeHead(500, told.slice(0, 20)).end(told)
+    if (fault === 'server_error') response.writeHead(500, secrets.slice(0, 20)).end(secrets)
     else if (fault === 'rate_limit') response.writeHead(429).end(JSON.stringify({ error }))
     else if (fault === 'rpc_error') response.end(JSON.stringify({ id, error }))
-    else if (fault === 'garbage') response.end(told)
-    else if (fault === 'truncated') response.end(JSON.stringify({ id, result: told }).slice(0, -9))
+    else if (fault === 'garbage') response.end(secrets)
+    else if (fault === 'truncated')
+      response.end(JSON.stringify({ id, result: secrets }).slice(0, -9))
   })
   const rpcUrl = `${url}/v3/${key}?apikey=${key}`
   return {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { commandOf, serverUser } from '../../src/testing/processes/postgres.js'
+import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
 import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 
 /** A server that Debian or PGDG has installed: the embedded one brings no pg_dump, and an older pg_dump refuses it. */
@@ -15,7 +15,7 @@ const BIN = (existsSync(ROOT) ? readdirSync(ROOT) : [])
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
 
-/** What this machine lacks for dumps; null where it has everything. */
+/** What is missing on this machine for dumps. Null where nothing is. */
 export const missingForDumps: string | null =
   [
     ...(BIN ? [] : ['postgresql']),
@@ -26,7 +26,7 @@ export const missingForDumps: string | null =
 export async function startInstalledPostgres(folder: string) {
   const user = serverUser()
   const dataDir = join(folder, 'installed')
-  const run = (program: string, args: string[]) => commandOf(user, join(BIN!, program), args)
+  const run = (program: string, args: string[]) => serverCommand(user, join(BIN!, program), args)
   const [initdb, initArgs] = run('initdb', [
     '-D',
     dataDir,

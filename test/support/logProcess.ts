@@ -6,7 +6,7 @@ import { createLog, endOnBugs } from '../../src/ops/log/log.js'
 const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', string, string]
 const log = createLog({ level: 'trace', format })
 
-/** Makes an error where no code of ours lies, as libraries do: the log tells them by their place. */
+/** Makes an error outside our own code, like a library: the log recognizes it by its position. */
 const makeElsewhere = runInThisContext('(Class, options) => new Class(options)', {
   filename: 'library.js',
 })

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { commandOf, serverUser } from '../../src/testing/processes/postgres.js'
+import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
 import { type Child, isAlive, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { queryOn } from './database.js'
 
@@ -33,7 +33,7 @@ const BIN_DIR = (existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postg
 const has = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
 const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find((command) => has(command, '-v'))
 
-/** What this machine lacks for a cluster of Patroni; null where it has everything. */
+/** What is missing on this machine for a cluster of Patroni. Null where nothing is. */
 export const missingForPatroni: string | null =
   [
     ...(has('patroni', '--version') ? [] : ['patroni']),
@@ -190,9 +190,9 @@ async function startHaproxy(
 
 const example = (name: string) => readFileSync(join(EXAMPLES, name), 'utf8')
 
-/** @throws where the example lacks what is to be replaced */
+/** @throws where the example does not have the text to replace */
 function replaced(text: string, what: string, by: string, proof = what): string {
-  if (!text.includes(proof)) throw new Error(`the example lacks "${proof}"`)
+  if (!text.includes(proof)) throw new Error(`the example does not have "${proof}"`)
   return text.replaceAll(what, by)
 }
 
@@ -206,7 +206,7 @@ function configFor(dcs: Readonly<Record<string, number>>): string {
   )
   for (const [name, value] of Object.entries(dcs)) {
     const line = new RegExp(`(?<=^ +${name}: )\\d+$`, 'm')
-    if (!line.test(text)) throw new Error(`the example lacks "${name}"`)
+    if (!line.test(text)) throw new Error(`the example does not have "${name}"`)
     text = text.replace(line, String(value))
   }
   return text
@@ -253,7 +253,7 @@ async function createNode(
     PATRONI_REPLICATION_PASSWORD: PASSWORD,
     PATRONI_REWIND_PASSWORD: PASSWORD,
   }
-  const [command, args] = commandOf(serverUser(), 'patroni', [file])
+  const [command, args] = serverCommand(serverUser(), 'patroni', [file])
   let child: Child | undefined
   const pids = () => [...(child && !child.hasExited() ? [child.pid] : []), ...serverPids(dataDir)]
   const signal = (what: NodeJS.Signals) => {

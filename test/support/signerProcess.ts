@@ -5,7 +5,7 @@ import { bodyOf } from './httpServer.js'
 /**
  * A program that signs as Web3Signer does, over JSON-RPC: SIGNER_KEY is its key, SIGNER_CHAIN_ID its chain. The path of
  * a request names a fault: `/changed` signs another amount, `/other` with another key, `/silent` never answers, and
- * `/refused` repeats what it was told.
+ * `/refused` repeats its request.
  */
 const { SIGNER_KEY, SIGNER_CHAIN_ID } = process.env
 const account = privateKeyToAccount(SIGNER_KEY as `0x${string}`)

@@ -69,7 +69,7 @@ const bridgeOf = ({ sendLibrary, receiveLibrary, executor, dvns }: PublicChain) 
 })
 
 /** What an operator writes: which chains, whose they are to be. Labels are public ones, whose chains these are not. */
-function writeWishes(
+function writeDesired(
   name: string,
   owner: Hex,
   [hubLabel, spokeLabel]: readonly [string, string],
@@ -145,7 +145,7 @@ async function startSigner(chainId: number) {
 const noncesOf = (address: Hex) =>
   Promise.all([hub, spoke].map(({ publicClient }) => publicClient.getTransactionCount({ address })))
 
-/** Pastes what a command says that the chains file lacks. */
+/** Adds the fields that a command reports as missing in the chains file. */
 function paste(file: string, out: string): void {
   const json = readChains(file)
   for (const [, label, fields] of out.matchAll(/Missing in the chains file for chain (\d+): (.*)/g))
@@ -185,7 +185,7 @@ describe('a deployment with a key', () => {
   let file: string
 
   it('says before what it would do, and does nothing by that', async () => {
-    file = writeWishes('chains.json', deployer.address, ['11155111', '17000'])
+    file = writeDesired('chains.json', deployer.address, ['11155111', '17000'])
     const before = readFileSync(file, 'utf8')
     expect(
       (await runWith({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, file, 'doctor')).out,
@@ -276,7 +276,7 @@ describe('a deployment with a key', () => {
     expect(await chainsFor('1')).toEqual(['11155111', '17000'])
   })
 
-  it('is none where the file names another contract', async () => {
+  it('does not exist where the file names another contract', async () => {
     const json = readChains(file)
     json.chains[0]!.contract = hub.endpoint
     const other = join(folder, 'other.json')
@@ -385,7 +385,7 @@ describe('what was deployed', () => {
 
 describe('a deployment by a Safe', () => {
   it('takes what any key may deploy, then its calls in their order, after which everything is as desired', async () => {
-    const file = writeWishes('safe.json', SAFE, ['1', '10'])
+    const file = writeDesired('safe.json', SAFE, ['1', '10'])
     const deployed = await run(file, 'contracts', 'deploy', ...signing)
     expect(deployed.out).toContain(`${SAFE} has to sign the next`)
     expect(deployed.out.match(/^sent /gm)).toHaveLength(4)

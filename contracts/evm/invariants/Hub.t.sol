@@ -40,7 +40,7 @@ contract HubInvariants is Invariants {
         require(_handler.takenTwice() == 0, "a message or delivery was taken twice");
     }
 
-    /// @notice A credit is what an account's bids paid in vain; nobody's money is lost or counted twice.
+    /// @notice A credit is the sum of an account's bids that won nothing. No money is lost or counted twice.
     function keepsOrOwesEveryWei() public view {
         require(_hub.owed() == _handler.owedByLogs(), "owed is not the sum of the credits");
         require(_hub.kept() == _handler.keptByLogs(), "kept is not what winning bids paid");

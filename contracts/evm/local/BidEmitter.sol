@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 /// @title Fills a local chain with registrations for benchmarks
 /// @notice Its runtime code is put at a hub's address by `anvil_setCode`; it takes no money. It keeps its record
-/// (IRecord.sol) as the hub does, on top of the hub's own word, which goes into its first word of storage.
+/// (IRecord.sol) as the hub does, continuing the hub's own hash, which goes into its first word of storage.
 contract BidEmitter {
     event Bid(bytes32 from, uint256 amount, bytes32 name);
 

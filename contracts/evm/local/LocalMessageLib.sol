@@ -12,7 +12,7 @@ import { Ownable } from "@openzeppelin/contracts/access/Ownable.sol";
 import { ERC165 } from "@openzeppelin/contracts/utils/introspection/ERC165.sol";
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
 
-/// @title The message library of local chains: sends for a fee that holds the delivered value, believes one verifier
+/// @title The message library of local chains: sends for a fee that holds the delivered value, trusts one verifier
 /// @notice LayerZero's own SimpleMessageLib quotes one fixed fee; here the fee is a base plus the value that the
 ///   options have delivered, at the price that the destination's gas token has in this chain's. For local worlds and
 ///   tests only: what comes in as fees stays here.
@@ -138,7 +138,7 @@ contract LocalMessageLib is Ownable, ERC165 {
 
     // ---- receiving
 
-    /// @notice Tells the endpoint that this packet was sent, as PacketSent of the source chain gave it.
+    /// @notice Reports to the endpoint that this packet was sent, as PacketSent of the source chain gave it.
     function validatePacket(bytes calldata packet) external {
         if (msg.sender != verifier) revert OnlyVerifier(msg.sender);
         if (packet.length < PACKET_HEAD_BYTES || uint8(packet[0]) != PACKET_VERSION) revert BadPacket();

@@ -85,7 +85,7 @@ contract CommunityPayments is ICommunityPayments, Roles, ReentrancyGuard, Record
         _hold(bid);
     }
 
-    /// @dev An id tells all that was paid and when: after a reorganisation of the chain it can't mean another payment.
+    /// @dev An id is a hash of the whole payment and its time: after a reorg it can't mean another payment.
     function _hold(BidRequest calldata bid) private {
         Totals memory totals = totalsOf[bid.token];
         totals.owed += uint128(bid.amount);

@@ -60,7 +60,7 @@ contract EnsResolver is IEnsResolver, IERC165, Ownable2Step {
         revert BadSignature();
     }
 
-    /// @notice Tells of ENSIP-10 (0x9061b923) and of ERC-165 itself.
+    /// @notice Supports ENSIP-10 (0x9061b923) and ERC-165 itself.
     /// @param id of an interface
     /// @return whether this contract has it
     function supportsInterface(bytes4 id) external pure override returns (bool) {

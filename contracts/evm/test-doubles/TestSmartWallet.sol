@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import { IERC1271 } from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// @title A smart wallet of one owner, which signs for it (ERC-1271), or misbehaves as it is told to
+/// @title A smart wallet of one owner, which signs for it (ERC-1271), or misbehaves as configured
 contract TestSmartWallet is IERC1271 {
     enum Mode {
         Sign,

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title A token that anybody may mint, and that behaves as badly as it is told to
+/// @title A token that anybody may mint, and that misbehaves as configured
 contract TestToken is ERC20 {
     enum Mode {
         Plain,
@@ -13,7 +13,7 @@ contract TestToken is ERC20 {
         FeeFromSender,
         /// Answers false and moves nothing.
         SayNo,
-        /// Answers nothing at all, as some old tokens do; moves what it is told to.
+        /// Answers nothing at all, as some old tokens do; moves the requested amount.
         SayNothing,
         /// Answers true and moves nothing.
         Lie,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title A smart wallet that calls what it is told to, and takes money as badly as it is told to
+/// @title A smart wallet that makes configured calls, and receives money as configured
 contract TestWallet {
     enum Mode {
         Accept,

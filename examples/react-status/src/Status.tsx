@@ -36,7 +36,7 @@ async function follow(
   } while (!['finalized', 'lost_bid', 'invalid'].includes(last))
 }
 
-/** One transaction, moving by itself. */
+/** One transaction, updated automatically. */
 export function Status() {
   const [tx, setTx] = useState('')
   const [seen, setSeen] = useState<TransactionStatus[]>([])

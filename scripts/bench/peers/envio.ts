@@ -10,8 +10,8 @@ import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
 const run = promisify(execFile)
 
 /**
- * Its generator installs the generated code's packages by pnpm, and puts it onto the machine where it finds none. From
- * version 11 on, pnpm ends with an error where a package has an install script, which nothing here needs.
+ * Packages that Envio's generator needs. It installs the generated code's packages by pnpm, and installs pnpm itself
+ * where none is found. From version 11 on, pnpm fails where a package has an install script, which nothing here needs.
  */
 const BESIDE = ['pnpm@10']
 

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Older releases that are tried where the newest can't be installed: a mirror of npm may lack a part of it. */
+/** Number of older releases to try where the newest can't be installed: an npm mirror may not have all of its parts. */
 const MOST_TRIES = 4
 
 /**
- * Installs the newest release of a package from npm, with what it needs beside it, into a scratch folder.
+ * Installs the newest release of a package from npm, with its dependencies, into a temporary folder.
  * @returns the installed version
- * @throws Error with npm's reason where none of the newest can be installed
+ * @throws Error with npm's reason where none of the newest releases can be installed
  */
 export async function installNewest(
   folder: string,

@@ -12,17 +12,17 @@ export interface PeerJob {
   logFile: string
 }
 
-/** An indexer of others that is measured beside ours. */
+/** Another project's indexer, which is measured beside ours. */
 export interface Peer {
   title: string
-  /** What it writes for a `Bid` log, and what it compares before it does. */
+  /** What it stores for a `Bid` log, and what it verifies before. */
   stores: string
   checks: string
   /** SQL that has a row once the registration of $1 is stored. */
   query: string
   /** Value of $1. @param word the name's 32 bytes */
   keyOf(word: Hex): string
-  /** Makes what depends on the chain, before the time is taken. */
+  /** Prepares what depends on the chain, before the time is measured. */
   prepare?(job: PeerJob): Promise<void>
   /** Starts it; it reads from the beginning, then follows the head. */
   start(job: PeerJob): Promise<Child>

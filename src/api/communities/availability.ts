@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import {
   areRequirementsMet,
   neededRequirementInputs,
@@ -54,7 +54,7 @@ export async function availabilityUnderRules(
     ),
   )
   const isKept = Promise.all(mayGet).then((each) => each.includes(true))
-  return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
+  return (await withTimeout(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
 /** Ports whose balances may be some seconds old. */

@@ -1,4 +1,4 @@
-import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
+import { type FeedOrder, findSince, readJournalRange } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { clustersOf } from '../../registry/journal/eventForms.js'
 import {
@@ -97,7 +97,7 @@ export async function feedEndToken(context: Context, from: Buffer | null): Promi
 }
 
 const readEnd = ({ pool, network }: Context) =>
-  readStretch(pool, network, {
+  readJournalRange(pool, network, {
     order: 'oldest',
     first: null,
     floor: 1,
@@ -193,7 +193,7 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
 
 async function readRows(context: Context, walk: Walk, limit: number, events = 0) {
   const { network, generation, order, first, floor, from } = walk
-  const stretch = await readStretch(context.pool, network, {
+  const stretch = await readJournalRange(context.pool, network, {
     order,
     first,
     floor,

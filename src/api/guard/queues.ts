@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { queryingBy } from '../../db/pg/pool.js'
-import { type Asker, FairQueue } from '../../ops/fairQueue.js'
+import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { nextTurn } from '../../ops/turns.js'
 
 /** Calls of one kind to a chain at once: as many as its nodes accept (STRANGERS in src/chains/rpc/nodes.ts). */
@@ -30,7 +30,7 @@ export class ChainQueues {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
   /** A port whose calls wait in the queue of one client. They are dropped when the client disconnects. */
-  of<Port extends object>(port: Port, asker: Asker): Port {
+  of<Port extends object>(port: Port, asker: QueueClient): Port {
     return new Proxy(port, {
       get: (target, key) => {
         const value: unknown = Reflect.get(target, key)
@@ -65,7 +65,7 @@ export class StatementQueue {
    * A pool whose statements wait in the queue of one client, and whose rows are processed in the client's turn. A
    * write still runs after the request was answered.
    */
-  of(pool: pg.Pool, { address }: Asker): pg.Pool {
+  of(pool: pg.Pool, { address }: QueueClient): pg.Pool {
     return queryingBy(pool, async (config) => {
       const found = await this.#queue.run({ address }, () => pool.query(config))
       await nextTurn({ address })

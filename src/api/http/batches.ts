@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
-import { readVersion, type Version } from '../../db/journal/head.js'
+import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
 import { findJournalled, readProgress } from '../../db/journal/transactions.js'
 import {
   findByAddresses,
@@ -25,8 +25,8 @@ export type BatchedLookups = ReturnType<typeof createBatchedLookups>
  * statement, so load determines the number of round trips to PostgreSQL. Nothing is cached.
  */
 export function createBatchedLookups(pool: pg.Pool, network: Network) {
-  const version = together<Network, Version>(async (asked) => {
-    const read = await readVersion(pool, network)
+  const version = together<Network, AnswerVersions>(async (asked) => {
+    const read = await readAnswerVersions(pool, network)
     return asked.map(() => read)
   })
   return {

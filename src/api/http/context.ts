@@ -7,10 +7,10 @@ import {
   type ReleaseSigner,
 } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import type { Patience } from '../../db/pg/pool.js'
+import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNames } from '../../ens/primary.js'
-import { type Asker, FairQueue } from '../../ops/fairQueue.js'
+import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { ChangeNotifications } from '../../push/news.js'
@@ -40,7 +40,7 @@ export interface Context {
   /** Secret from which authentication keys are derived. */
   tokenKey: Uint8Array
   /** Deadline of a change; absent where no caller waits for it. */
-  patience?: Patience
+  patience?: Deadline
   /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: Caller
   /** Long polls that wait for a transaction of the network. */
@@ -92,7 +92,7 @@ interface AuthSettings {
  * from reads.
  */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
-const NOBODY: Asker = { address: '' }
+const NOBODY: QueueClient = { address: '' }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -102,7 +102,7 @@ export interface ContextDeps
       Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'primaryNames' | 'limits'>
     > {
   /** Wakes long polls and streams. Without it they poll. */
-  news?: News
+  news?: ChangeNotifications
   /** Receives errors of our own code, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &

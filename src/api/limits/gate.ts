@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { findApiKeyRate } from '../../db/auth/apiKeys.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Client } from '../serving/exchange.js'
 import { perDay, type Rate } from './bucket.js'
@@ -125,7 +125,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     const former = () => meterOfKey(id, client, keys.peek(id, { allowStale: true }))
     if (!mayLookUp(countedAddress(client.ip))) return former()
     const asked = keys.fetch(id, { context: hash }).catch(() => undefined)
-    return inTime(KEY_LIMIT_MS, asked, undefined).then((found) =>
+    return withTimeout(KEY_LIMIT_MS, asked, undefined).then((found) =>
       found ? meterOfKey(id, client, found) : former(),
     )
   }

@@ -2,7 +2,7 @@ import {
   findOwnedCommunityNames,
   type OwnedCommunityName,
 } from '../../db/registry/communityNames.js'
-import { findOwnedNames, type OwnedName, positionOf } from '../../db/registry/owners.js'
+import { findOwnedNames, type OwnedName, registrationPosition } from '../../db/registry/owners.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
@@ -49,7 +49,7 @@ interface Start {
 async function startOf(context: Context, name: string | undefined): Promise<Start> {
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
-  const after = parsed && (await positionOf(context.pool, context.network, parsed))
+  const after = parsed && (await registrationPosition(context.pool, context.network, parsed))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }

@@ -3,12 +3,12 @@ import {
   type ChainPort,
   ChainUnavailableError,
   type OwedMoney,
-  type OwedQuestion,
+  type OwedMoneyQuery,
 } from '../../chains/chain.js'
 import { type Credit, creditsOf } from '../../db/bridge/credits.js'
 import { formerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { EVM, FAMILIES } from '../../registry/families.js'
 import { parseAddress, type Wallet } from '../../registry/primitives/address.js'
@@ -116,7 +116,7 @@ async function creditRefund(
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
 }
 
-type Question = Pick<OwedQuestion, 'tokens' | 'payments' | 'former'> & {
+type Question = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
   chain: number
   label: string
 }
@@ -157,7 +157,7 @@ async function paymentRefunds(
 /** Undefined where the chain does not answer in time. */
 async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await inTime(CHAIN_WAIT_MS, asked, undefined)
+    return await withTimeout(CHAIN_WAIT_MS, asked, undefined)
   } catch (error) {
     if (error instanceof ChainUnavailableError || error instanceof BridgeError) return undefined
     throw error

@@ -1,4 +1,4 @@
-import type { Patience } from '../../db/pg/pool.js'
+import type { Deadline } from '../../db/pg/pool.js'
 import { nextTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
@@ -22,7 +22,7 @@ export class CallerLeftError extends ApiError {
 export function patienceOf(
   exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
   limitMs: number,
-): Patience {
+): Deadline {
   const { res, startedMs } = exchange
   const leftMs = () => startedMs + limitMs - performance.now()
   const ended = new AbortController()

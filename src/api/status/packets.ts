@@ -41,7 +41,7 @@ function paidBy(
 }
 
 /** Packets as the status function takes them, and their time. */
-export type Sent = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
+export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
 
 export function statusOfPackets(
   context: Context,
@@ -170,11 +170,11 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-export type Paid = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
+export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
 
 export function statusOfPaidNames(
   context: Context,
-  { paidNames, paidMs, block, origin }: Paid,
+  { paidNames, paidMs, block, origin }: PaidNames,
 ): TxStatus {
   const answer = decideStatus(context, { paidNames })
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }

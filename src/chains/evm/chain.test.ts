@@ -10,7 +10,10 @@ const NONCE = 7
 const BLOCK = 20
 const hex = (value: number) => `0x${value.toString(16)}`
 
-/** A node by whose chain a sender's nonce was used in a block, by a transaction that it has or has not. */
+/**
+ * A node on whose chain the sender's nonce is used.
+ * @param has whether the node returns the transaction that used it
+ */
 const nodeOf =
   (has: boolean): Call =>
   async <T>(method: string, [, block]: readonly unknown[]) => {
@@ -62,7 +65,7 @@ it.each([
   expect(await chainOn(...nodes).replacement(SENDER, NONCE, BLOCK + 5)).toBe(REPLACEMENT)
 })
 
-it('one of a stale fork, which another node has not, is not believed', async () => {
+it('a transaction of a stale fork, which another node does not have, is not accepted', async () => {
   expect(await chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)).toBe(
     null,
   )
@@ -89,7 +92,7 @@ it.each([
   expect((await chain.heads()).latest.number).toBe(newest)
 })
 
-it('a head that was reorganised away on every node holds nothing up', async () => {
+it('a head that was reorganised away on every node delays nothing', async () => {
   const nodes = [{ height: 20 }, { height: 20 }, { height: 20 }]
   const chain = chainOn(...nodes.map(nodeAt))
   await chain.rpc.checkHeads()

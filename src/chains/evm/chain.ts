@@ -10,15 +10,15 @@ import {
   type EvmQuote,
   type Hex,
   type OwedMoney,
-  type OwedQuestion,
+  type OwedMoneyQuery,
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { orIfRefused, transient } from '../rpc/errors.js'
+import { orIfRefused, transientError } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
 import { type Consumer, orIfUndecided, type PoolOptions } from '../rpc/nodes.js'
-import { servedByKey, servedFor } from '../rpc/served.js'
-import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
+import { cachedByKey, cachedFor } from '../rpc/served.js'
+import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { encodePlaceBids } from './bridge/calls.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
@@ -28,15 +28,20 @@ import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
 import { createSignatureCheck } from './smartWallet.js'
-import { findByNonce, holdsNonce, readTransaction, type TransactionQuery } from './transactions.js'
+import {
+  findByNonce,
+  hasUsedNonce,
+  readTransaction,
+  type TransactionQuery,
+} from './transactions.js'
 
 export interface Heads {
   latest: Header
-  /** Number; negative while there is none. */
+  /** Number of the last confirmed block. Negative while there is none. */
   confirmed: number
-  /** Time of the finalized or safe block, ms; null where blocks are confirmed by their depth. */
+  /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
-  /** Asks the node that gave them. */
+  /** Calls the node that returned these heads. */
   node: Call
 }
 
@@ -44,21 +49,27 @@ export interface Heads {
 export interface EvmChain extends EvmPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
-  /** Clock of the loop that indexes the chain. */
+  /** Measures how long each stage of indexing takes. */
   readonly stages: StageClock
-  /** The same chain by node pools for another use, whose faults and limits are its own. */
+  /**
+   * The same chain with a node pool of its own for another consumer, so that its faults and rate limits do not affect
+   * this one.
+   */
   forUse(use: Consumer): EvmChain
-  /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
+  /**
+   * The same chain for anonymous API requests: each kind of call has its own share of the nodes, and answers are
+   * cached.
+   */
   forStrangers(): EvmPort
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
-  /** Some ms old. */
+  /** The newest head, cached for `HEAD_CACHE_MS`. */
   head: TransactionQuery['head']
 }
 
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
-/** Bounds for how long a replaced transaction is not followed: a search may take dozens of calls. */
+/** How long the search for a replaced transaction is not repeated: one search may take dozens of calls. */
 const REPLACEMENT = {
   forMs: () => 5_000,
   most: 1_000,
@@ -74,7 +85,7 @@ export function createEvmChain({
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
-    // not awaited, so a hanging node delays nothing
+    // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()
     return asking(() =>
       rpc.newestHead(
@@ -83,7 +94,7 @@ export function createEvmChain({
       ),
     )
   }
-  const head = servedFor(HEAD_CACHE_MS, async () => {
+  const head = cachedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
@@ -117,14 +128,16 @@ export function createEvmChain({
     head,
     transaction: (hash, confirmed): Promise<ChainTx> =>
       asking(() =>
-        twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head })),
+        confirmByTwoNodes(rpc, (call) =>
+          readTransaction(call, { hash, confirmed, ours: config, head }),
+        ),
       ),
     replacement: (sender, nonce, confirmed) =>
       asking(async () => {
         const question = { sender, nonce, confirmed }
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
-        const isHeld = rpc.quorum((call) => holdsNonce(call, hash, question))
+        const isHeld = rpc.quorum((call) => hasUsedNonce(call, hash, question))
         return (await orIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
@@ -143,10 +156,10 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
     isValidSignature: forUse('wallets').isValidSignature,
-    transaction: servedByKey(status.transaction, SIGHTINGS),
-    replacement: servedByKey(status.replacement, REPLACEMENT),
+    transaction: cachedByKey(status.transaction, TX_STATE_CACHE),
+    replacement: cachedByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: servedByKey(tokenBalance, BALANCES),
+    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
   }
 }
 
@@ -165,7 +178,7 @@ export async function readHeads(
     getHeader(call, 'latest'),
     tag && getHeader(call, tag),
   ])
-  if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
+  if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
     confirmed: confirmedOf(latest.number, tagged?.number),
@@ -177,12 +190,12 @@ export async function readHeads(
 async function owedOn(
   rpc: Rpc,
   { communityPayments }: ChainConfig,
-  question: OwedQuestion,
+  question: OwedMoneyQuery,
 ): Promise<OwedMoney[]> {
   const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
-    // an address that was named by mistake is no contract
+    // an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
       rpc.onOneNode((call) => orIfRefused(by(contract)(call), [])),
     ),

@@ -24,7 +24,7 @@ function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
   }
 }
 
-it('leaves out what a watched contract counts beyond the tables, and refuses it of ours', async () => {
+it('skips a number of a watched contract that the tables can’t hold, and refuses such a number of ours', async () => {
   const received = (at: number, bids: bigint) =>
     log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
   const credited = (at: number, eid: bigint) =>

@@ -10,26 +10,26 @@ import type {
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, txKey } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { transientError } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, isOfEvent, misshapen, topicsOf } from './events.js'
+import { EVENTS, isOfEvent, malformedLogError, topicsOf } from './events.js'
 import {
-  blockAt,
+  blockOfPosition,
   getReceipt,
   type LogFilter,
-  placeInChain,
-  placeOf,
+  logLocation,
+  logPosition,
   type RawLog,
   type RawReceipt,
 } from './logs.js'
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
 /**
- * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent messages;
- * both: payments and their ends.
+ * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
+ * messages. Both give payments and their ends.
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
@@ -38,9 +38,9 @@ export interface DecodedLogs {
   payments: Payment<CommunityNameTarget>[]
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
-  /** Words of the contracts' records. */
+  /** What the logs add to the running hashes of their contracts. */
   record: RecordWords[]
-  /** Place of each log in its chain, ascending. */
+  /** Position of each log in its chain, ascending. */
   places: number[]
 }
 
@@ -57,11 +57,11 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
 
 /** Numbers of the blocks that have logs, ascending. */
 export const logBlocksOf = ({ places }: DecodedLogs): number[] => [
-  ...new Set(places.map((place) => blockAt(place))),
+  ...new Set(places.map((place) => blockOfPosition(place))),
 ]
 
-/** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
-export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
+/** Number of decoded logs that cause an entry, a message or a payment, or end a payment. */
+export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
 /** Event topics of hub and spoke. */
@@ -74,7 +74,7 @@ const CREDITED_TOPIC = EVENTS.credited.topic
 const WITHDRAWN_TOPIC = EVENTS.withdrawn.topic
 export const SENT_TOPIC = EVENTS.sent.topic
 
-/** Topics that make a transaction a registration, per role. */
+/** First topics of logs that make a transaction a registration, by role. */
 const REGISTRATION_TOPICS = {
   hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC],
   spoke: [SENT_TOPIC],
@@ -88,7 +88,7 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
-export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
+export function logFilterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = topicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
   return {
@@ -111,15 +111,16 @@ export function isRegistrationLog(
   )
 }
 
-/** True if the tables can hold a log's count: a contract of others may log any word. */
+/** True if a log's number fits the tables' column: a third-party contract may log any number. */
 const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
 
 /**
- * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration.
- * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
+ * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Logs of
+ * third-party contracts that ours could not emit are skipped.
+ * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a log that our contracts can't have emitted; those of a watched contract are skipped
+ * @throws RpcError transient for a log that our contracts can't have emitted
  */
 export async function decodeLogs(
   call: Call,
@@ -135,10 +136,10 @@ export async function decodeLogs(
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
     if (!isOfEvent(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
-      if (!chain.watchOnly || isPayment) throw misshapen(log)
+      if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }
-    found.places.push(placeOf(log))
+    found.places.push(logPosition(log))
     if (isPayment) paymentLogs.push(log)
     else (role === 'spoke' ? sentLogs : hubLogs).push(log)
   }
@@ -162,7 +163,7 @@ function decodeHubLogs(
     const [first] = log.topics
     const isBid = first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
-    // a referral follows its bid at once
+    // the log of a refusal directly follows the log of its bid
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_MARK))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
@@ -203,7 +204,7 @@ const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry
   })
 
 const receivedMessage = (log: RawLog): ReceivedMessage => ({
-  ...placeInChain(log),
+  ...logLocation(log),
   guid: fromHex(log.topics[1]!),
   bids: Number(log.data),
 })
@@ -211,7 +212,7 @@ const receivedMessage = (log: RawLog): ReceivedMessage => ({
 function creditMove(log: RawLog): CreditMove {
   const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
-    ...placeInChain(log),
+    ...logLocation(log),
     wallet: addressOfWord(fromHex(log.topics[1]!)),
     eid: Number(log.topics[2]),
     amountWei: log.topics[0] === CREDITED_TOPIC ? amount : -amount,
@@ -219,8 +220,8 @@ function creditMove(log: RawLog): CreditMove {
 }
 
 /**
- * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's own events
- * have no index, and a query by range would return every application's packets.
+ * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's events have no
+ * indexed field, so a query by range returns every application's packets.
  */
 async function readPacketSent(
   call: Call,
@@ -235,11 +236,11 @@ async function readPacketSent(
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)
     if (!receipt)
-      throw transient(
+      throw transientError(
         `eth_getTransactionReceipt: ${log.transactionHash} has a log but no receipt yet`,
       )
     if (receipt.blockHash !== log.blockHash) {
-      throw transient(
+      throw transientError(
         `eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`,
       )
     }
@@ -254,11 +255,11 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
     .filter(({ address }) => address.toLowerCase() === endpoint)
     .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
   if (!ours)
-    throw transient(
-      `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`,
+    throw transientError(
+      `eth_getTransactionReceipt: ${log.transactionHash} does not have the packet of its message`,
     )
   return {
-    ...placeInChain(log),
+    ...logLocation(log),
     guid: fromHex(guid),
     from: fromHex(from),
     blockHash: fromHex(log.blockHash),

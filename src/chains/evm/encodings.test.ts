@@ -8,7 +8,10 @@ import { EVENTS } from './events.js'
 import { getBlockLogs, type RawLog } from './logs.js'
 import { emptyRecord, foldRecord } from './record.js'
 
-/** One history has one encoding: every other that the contract can't have emitted is refused. */
+/**
+ * Each history of logs has one accepted encoding. Every other encoding, which the contract can't have emitted, is
+ * refused.
+ */
 
 const HUB: Hex = `0x${'11'.repeat(20)}`
 const PAYMENTS: Hex = `0x${'22'.repeat(20)}`
@@ -65,7 +68,7 @@ const hubLog = fc.oneof(
       draft(HUB, [EVENTS.bidRefused.topic, from, name], [wei, reason]),
     ]),
 )
-/** A payment with its id (ICommunityPayments.sol, `idOf`), or the end of one. */
+/** The two logs of a payment with its id (ICommunityPayments.sol, `idOf`), or the log of a payment's end. */
 const paymentLog = fc.oneof(
   fc
     .tuple(address, address, word, address, fc.tuple(word, word, word), small, small)
@@ -100,7 +103,7 @@ const history = fc
     ),
   )
 
-/** As the indexer reads a block: by its hash, checked, decoded, folded. */
+/** Reads a block as the indexer does: fetches its logs by hash, checks, decodes and folds them. */
 async function read(logs: unknown[]) {
   const call = async <T>() => structuredClone(logs) as T
   const filter = { addresses: [HUB, PAYMENTS], topics: [] }
@@ -113,7 +116,7 @@ const at = (logs: RawLog[], index: number, change: (log: RawLog) => object): unk
   logs.map((log, i) => (i === index % logs.length ? { ...log, ...change(log) } : log))
 const words = ({ data }: RawLog): string[] => data.slice(2).match(/.{64}/g) ?? []
 
-/** Other tellings of a history, of which the record of topics and data as one text knows nothing. */
+/** Other encodings of the same history. Topics and data, joined to one text, stay the same in each. */
 const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> = {
   'cuts the first word of the data off as a topic': (logs, index) =>
     at(logs, index, (log) => ({
@@ -152,7 +155,7 @@ const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> =
 }
 
 describe('a history of our contracts', () => {
-  it('is read in its one encoding, in any order, and where an equal log stands twice', async () => {
+  it('is read in its one encoding, in any order, and also with a duplicate log', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat(), async (logs, index) => {
         const whole = await read(logs)
@@ -175,7 +178,7 @@ describe('a history of our contracts', () => {
     )
   })
 
-  it('that is told otherwise word by word has another record', async () => {
+  it('with any changed digit has another record', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat(), fc.nat(), async (logs, index, digit) => {
         const { record } = await read(logs)
@@ -185,10 +188,10 @@ describe('a history of our contracts', () => {
           return { data: `${data.slice(0, place)}${changed}${data.slice(place + 1)}` }
         })
         const log = logs[index % logs.length]!
-        // what an end says beside its id is in no record, and is not read
+        // the running hash does not cover what an end logs beside its id, and nothing reads it
         if (ENDS.some(({ topic }) => topic === log.topics[0])) return
-        const told = await read(other).catch((error: Error) => error.name)
-        expect(typeof told === 'string' || told.record).not.toEqual(record)
+        const result = await read(other).catch((error: Error) => error.name)
+        expect(typeof result === 'string' || result.record).not.toEqual(record)
       }),
       { numRuns: 300 },
     )

@@ -3,13 +3,13 @@ import type { Hex } from '../chain.js'
 import { RefutedError } from '../rpc/errors.js'
 import type { RawLog } from './logs.js'
 
-/** Contract of ours on a chain. */
+/** One of our contracts on a chain. */
 export type ContractKind = 'hub' | 'spoke' | 'payments'
 
-/** Types of an event's words, as far as their padding differs. */
+/** Solidity types of event fields. They differ only in their padding. */
 type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
-/** Leading zeros of each type's word, hex digits. */
+/** Number of leading zero hex digits of each type's 32-byte word. */
 const PADDING: Readonly<Record<WordType, number>> = {
   bytes32: 0,
   uint256: 0,
@@ -21,12 +21,12 @@ const PADDING: Readonly<Record<WordType, number>> = {
 
 interface EventShape {
   topic: Hex
-  /** Leading digits of each word, in the contract's order: all of them are zeros. */
+  /** Leading zeros of each word, in the contract's order. */
   indexed: readonly string[]
   data: readonly string[]
 }
 
-/** Shape of an event, from its declaration: `Sent(bytes32 indexed,bytes32 indexed)`. */
+/** Shape of an event, parsed from a declaration such as `Sent(bytes32 indexed,bytes32 indexed)`. */
 function shapeOf(declaration: string): EventShape {
   const types = declaration.slice(declaration.indexOf('(') + 1, -1).split(',')
   const paddingOf = (type: string): string => {
@@ -41,7 +41,7 @@ function shapeOf(declaration: string): EventShape {
   }
 }
 
-/** Every event that is read of our contracts (contracts/evm/src/interfaces). */
+/** Every event of our contracts that is read (contracts/evm/src/interfaces). */
 export const EVENTS = {
   bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
   bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),
@@ -58,7 +58,7 @@ export const EVENTS = {
   reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
 }
 
-/** Events that are read of each contract; a filter asks for these topics alone. */
+/** Events that are read from each contract. A filter requests only these topics. */
 const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
   hub: [
     EVENTS.bid,
@@ -81,12 +81,12 @@ const byTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =
 
 const SHAPES = { hub: byTopic('hub'), spoke: byTopic('spoke'), payments: byTopic('payments') }
 
-/** Hex digits of a word. */
+/** Hex digits of a 32-byte word. */
 const DIGITS = 64
 
 /**
- * True if a log has exactly the words of its event's table of fields, so its topics and data, one after the other, are
- * those words. False for a log that this contract can't have emitted: another topic, number of words or padding.
+ * True if a log has exactly the fields of its event, so that topics and data joined together are these fields. False
+ * for a log that the contract can't have emitted: another topic, another number of words, or wrong padding.
  */
 export function isOfEvent(kind: ContractKind, { topics, data }: RawLog): boolean {
   const shape = SHAPES[kind].get(topics[0])
@@ -102,8 +102,8 @@ export function isOfEvent(kind: ContractKind, { topics, data }: RawLog): boolean
 const isWord = (topic: Hex, padding: string): boolean =>
   topic.length === 2 + DIGITS && topic.startsWith(padding, 2)
 
-/** Error for a log that is not its contract's. */
-export const misshapen = ({ address, blockNumber, logIndex }: RawLog): Error =>
+/** Error for a log that its contract can't have emitted. */
+export const malformedLogError = ({ address, blockNumber, logIndex }: RawLog): Error =>
   new RefutedError(
     `eth_getLogs: log ${Number(logIndex)} of block ${Number(blockNumber)} is not one that ${address} emits`,
   )

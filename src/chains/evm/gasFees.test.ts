@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   baseFeeOf,
   capFees,
+  doubledFees,
   estimateFees,
   type Fees,
   MIN_PRIORITY_FEE_WEI,
   maxCostWei,
-  offerAnew,
-  outbid,
   priceCapWei,
+  replacementFees,
 } from './gasFees.js'
 
 const GWEI = 1_000_000_000n
@@ -25,7 +25,7 @@ const fees = fc.tuple(wei, wei).map(
   }),
 )
 
-/** Fees in gwei, or another unit. */
+/** Fees in gwei, or in another unit. */
 const of = (maxFee: bigint, tip: bigint, unit = GWEI): Fees => ({
   maxFeePerGas: maxFee * unit,
   maxPriorityFeePerGas: tip * unit,
@@ -50,7 +50,7 @@ describe('fees', () => {
   it('rise at least 10 % and 1 wei in both fields', () => {
     fc.assert(
       fc.property(fees, estimate, (previous, fresh) => {
-        const raised = outbid(previous, fresh, NO_CAP)!
+        const raised = replacementFees(previous, fresh, NO_CAP)!
         for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
           expect(raised[field] * 100n >= previous[field] * 110n).toBe(true)
           expect(raised[field]).toBeGreaterThan(previous[field])
@@ -70,12 +70,15 @@ describe('fees', () => {
     [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
     [[10n, 10n], [50n, 50n], [50n, 50n], 'the tip may be all of it'],
   ])('of %s against %s rise to %s: %s', (previous, fresh, raised) => {
-    expect(outbid(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(of(...raised, 1n))
+    expect(replacementFees(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(
+      of(...raised, 1n),
+    )
   })
 
   it('rise to the cap, and no further', () => {
     const fresh = estimateFees(100n * GWEI, [10n * GWEI])
-    const raised = (maxFee: bigint, tip: bigint) => outbid(of(maxFee, tip), fresh, 330n * GWEI)
+    const raised = (maxFee: bigint, tip: bigint) =>
+      replacementFees(of(maxFee, tip), fresh, 330n * GWEI)
     expect(raised(300n, 200n)).toEqual(of(330n, 220n))
     expect(raised(301n, 220n)).toBeNull()
   })
@@ -96,7 +99,7 @@ describe('fees', () => {
     [[100n, 100n], [3n, 1n], 100n, null, 'the cap allows no more'],
     [[10n, 1n], [203n, 1n], 100n, null, 'the base fee is above the cap'],
   ])('of %s that no pool took, against %s under %s, become %s: %s', (offered, fresh, cap, next) => {
-    const fees = offerAnew(
+    const fees = doubledFees(
       of(...offered, MIN_PRIORITY_FEE_WEI),
       of(...fresh, MIN_PRIORITY_FEE_WEI),
       cap * MIN_PRIORITY_FEE_WEI,
@@ -104,7 +107,7 @@ describe('fees', () => {
     expect(fees).toEqual(next && of(...next, MIN_PRIORITY_FEE_WEI))
   })
 
-  it('find any floor under the cap, and pay less than twice the most of it, the estimate and the first offer', () => {
+  it('find any price floor under the cap, and pay less than twice the largest of floor, estimate and first offer', () => {
     const floors = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     const caps = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     fc.assert(
@@ -116,7 +119,7 @@ describe('fees', () => {
         let fees = capFees(fresh, capWei)!
         let offers = 1
         while (!isTaken(fees)) {
-          const next = offerAnew(fees, fresh, capWei)
+          const next = doubledFees(fees, fresh, capWei)
           expect(next, 'more is offered as long as the pool takes nothing').not.toBeNull()
           fees = next!
           offers += 1
@@ -142,7 +145,7 @@ describe('a cap on the price of gas', () => {
   const cap = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 13n })
 
   it('bounds whatever is signed, in any order of answers', () => {
-    const change = fc.constantFrom(outbid, offerAnew)
+    const change = fc.constantFrom(replacementFees, doubledFees)
     fc.assert(
       fc.property(
         cap,

@@ -4,20 +4,25 @@ export interface Fees {
   maxPriorityFeePerGas: bigint
 }
 
-/** Least tip. Chains that report none (an empty local chain) would give 0, which no factor ever raises. */
+/** Least priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 /** Room for the base fee to rise: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n
-/** Nodes take a replacement only if both fields rise by at least 10 % (geth's price bump; others ask no more). */
+/**
+ * Nodes accept a replacement only if both fields rise by at least 10 % (geth's price bump; other clients ask no more).
+ */
 const BUMP_PERCENT = 110n
-/** What no pool took is in none, so any price may follow: doubling finds a floor of thirty times as much in five steps. */
+/**
+ * A transaction that no mempool accepted can be replaced at any price. Doubling reaches thirty times the price in five
+ * steps.
+ */
 const OFFER_FACTOR = 2n
 
 /**
  * Fees for a transaction that should be in one of the next blocks.
  * @param baseFeeWei base fee of the next block
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
- * @param demandWei the tip that the node itself asks for: quiet blocks show less than its pool takes
+ * @param demandWei priority fee that the node itself suggests: in quiet blocks it is higher than what was paid
  */
 export function estimateFees(
   baseFeeWei: bigint,
@@ -28,16 +33,16 @@ export function estimateFees(
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
-/** The base fee of the next block, from an estimate. */
+/** The base fee of the next block, calculated back from an estimate. */
 export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
- * Fees that replace a transaction which a pool holds: both fields 10 % up, or a fresh estimate where that is more.
- * @param capWei the most that a unit of gas may cost
- * @returns null where the cap would be exceeded
+ * Fees that replace a transaction in the mempool: both fields 10 % higher, or a fresh estimate where that is higher.
+ * @param capWei highest price of a unit of gas
+ * @returns null where the cap does not allow the raise
  */
-export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function replacementFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei) ?? previous
   const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
@@ -45,12 +50,12 @@ export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null
 }
 
 /**
- * Fees for a transaction that no pool took: twice those it offered, or a fresh estimate where that is more, and no more
- * than the cap, which both fields reach in the end.
- * @param capWei the most that a unit of gas may cost
+ * Fees for a transaction that no mempool accepted: twice the fees that it offered, or a fresh estimate where that is
+ * higher, limited by the cap. Repeated calls bring both fields to the cap.
+ * @param capWei highest price of a unit of gas
  * @returns null where the cap allows no more than was offered
  */
-export function offerAnew(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function doubledFees(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei)
   if (!least) return null
 
@@ -63,8 +68,8 @@ export function offerAnew(offered: Fees, fresh: Fees, capWei: bigint): Fees | nu
 }
 
 /**
- * An estimate within a cap on the price of a unit of gas.
- * @returns null where the base fee alone is above it: nothing would be mined
+ * Limits an estimate to a cap on the price of a unit of gas.
+ * @returns null where the base fee is above the cap: the transaction cannot be mined
  */
 export function capFees(estimate: Fees, capWei: bigint): Fees | null {
   if (baseFeeOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
@@ -76,8 +81,8 @@ const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
 /**
- * The highest price to pay where none is configured: twenty times the median price of recent blocks, or the tip that
- * the node asks for where that is more; 1 gwei at least.
+ * The highest gas price to pay where none is configured: twenty times the median price of recent blocks, or twenty
+ * times the tip that the node suggests where that is higher. At least 1 gwei.
  */
 export const priceCapWei = (pricesWei: readonly bigint[], demandWei: bigint = 0n): bigint =>
   max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), demandWei))

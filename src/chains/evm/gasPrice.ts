@@ -1,15 +1,15 @@
 import type { ChainConfig } from '../../config/index.js'
-import { orWithout, transient } from '../rpc/errors.js'
+import { orIfFailing, transientError } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
 const HOUR_MS = 3_600_000
-/** Blocks whose median price counts, 1,024: the most that nodes tell at once, three hours of Ethereum. */
+/** Number of blocks for the median price, 1,024: the most that nodes return at once, three hours of Ethereum. */
 const PRICED_BLOCKS = '0x400'
-/** No transaction of a local chain costs anything. */
+/** Stands for "no cap": transactions of a local chain cost nothing. */
 const NO_CAP_WEI = 2n ** 128n
 
 interface FeeHistory {
@@ -17,10 +17,12 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** Time for which a pool's demand counts, ms: its floor may fall again. */
+/** How long a mempool's demanded tip counts, ms: its price floor may fall again. */
 const DEMAND_MS = 600_000
 
-/** The tip that a pool named when it refused a transaction, wei; 0 while none has. Kept in memory only. */
+/**
+ * Remembers the tip that a mempool demanded when it refused a transaction, wei. 0 while none has. Kept in memory only.
+ */
 export function createTipDemand() {
   let demandWei = 0n
   let untilMs = Number.NEGATIVE_INFINITY
@@ -28,7 +30,7 @@ export function createTipDemand() {
     get wei(): bigint {
       return performance.now() < untilMs ? demandWei : 0n
     },
-    /** @param wei null where a refusal named none */
+    /** @param wei null where a refusal names no tip */
     note(wei: bigint | null): void {
       if (wei === null) return
       demandWei = wei
@@ -41,11 +43,11 @@ export type TipDemand = ReturnType<typeof createTipDemand>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: Call): Promise<bigint> =>
-  BigInt(await orWithout(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+  BigInt(await orIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
- * An estimate by one node's answers: `createGasPriceCap` bounds the fees.
- * @param demandWei tip that a pool has demanded
+ * Estimates fees from one node's answers. `createGasPriceCap` limits them.
+ * @param demandWei tip that a mempool has demanded
  */
 export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<Fees> {
   const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
@@ -53,7 +55,7 @@ export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<Fees>
     ask<FeeHistory>('eth_feeHistory', asked),
     readDemand(ask),
   ])
-  // the last one is the next block's
+  // the last element is the next block's base fee
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
   return estimateFees(
     baseFeeWei,
@@ -62,22 +64,23 @@ export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<Fees>
   )
 }
 
-/** The cap by one node. @throws RpcError where the node has no prices */
+/** Calculates the cap from one node's answers. @throws RpcError where the node has no prices */
 async function readCap(ask: Call): Promise<bigint> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
-  // the last one is the next block's
+  // the last element is the next block's base fee
   const prices = baseFeePerGas
     .slice(0, -1)
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
-  // a cap of nothing would be the least one, at which a busy chain mines nothing
-  if (prices.length === 0) throw transient('eth_feeHistory: no price of recent blocks')
+  // without prices the cap is its minimum, at which nothing is mined on a busy chain
+  if (prices.length === 0) throw transientError('eth_feeHistory: no price of recent blocks')
   return priceCapWei(prices, await readDemand(ask))
 }
 
 /**
- * Creates a reader of the highest price of gas at which anything is signed on a chain, wei, read anew every hour where
- * none is configured. @returns a function that throws ChainUnavailableError while no node has told prices
+ * Creates a reader of the highest gas price at which anything is signed on a chain, wei. Calculated again every hour
+ * where no cap is configured.
+ * @returns a function that throws ChainUnavailableError while no node has returned prices
  */
 export function createGasPriceCap(
   rpc: Rpc,
@@ -88,5 +91,5 @@ export function createGasPriceCap(
     const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return servedFor(HOUR_MS, ask)
+  return cachedFor(HOUR_MS, ask)
 }

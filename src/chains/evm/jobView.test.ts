@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sent } from '../../../test/model/nonceJobs.js'
 import type { Call } from '../rpc/evm.js'
-import { agreed, type NodeView, observe, type Signer } from './jobView.js'
+import { agreedView, type NodeView, observeJob, type Signer } from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
 const look = (change: Partial<NodeView> = {}): NodeView => ({
@@ -15,7 +15,7 @@ const look = (change: Partial<NodeView> = {}): NodeView => ({
 
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(agreed([look(), look()], false)).toMatchObject({
+    expect(agreedView([look(), look()], false)).toMatchObject({
       done: 'confirmed',
       mined,
       isSure: true,
@@ -33,19 +33,22 @@ describe('two nodes', () => {
     ],
     ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(agreed([look(), second], false)).toMatchObject({ ...expected, isSure: true })
-    expect(agreed([second, look()], false)).toMatchObject(expected)
+    expect(agreedView([look(), second], false)).toMatchObject({ ...expected, isSure: true })
+    expect(agreedView([second, look()], false)).toMatchObject(expected)
   })
 
-  it('of which one does not have the block yet are one', () => {
-    expect(agreed([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
+  it('of which one does not have the block yet count as one', () => {
+    expect(agreedView([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
       done: 'confirmed',
       isSure: false,
     })
   })
 })
 
-/** View of a job that was sent at nonce 3, by a node whose receipt says this. The job offers 100 wei for 1,000 of gas. */
+/**
+ * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
+ * @param receipt what the node's receipt has
+ */
 function seenWith(receipt: object): Promise<NodeView> {
   const hash = `0x${'aa'.repeat(32)}` as const
   const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
@@ -59,7 +62,7 @@ function seenWith(receipt: object): Promise<NodeView> {
     chain: { config: { confirmation: { kind: 'depth', blocks: 0 } } },
     account: { address: `0x${'11'.repeat(20)}` },
   } as unknown as Signer
-  return observe(call, signer, { kind: 'noop' }, sent)
+  return observeJob(call, signer, { kind: 'noop' }, sent)
 }
 
 it.each([
@@ -81,7 +84,7 @@ it.each([
   },
 )
 
-it('one node’s word is enough for a local chain', () => {
-  expect(agreed([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
-  expect(agreed([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
+it('one node is enough for a local chain', () => {
+  expect(agreedView([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
+  expect(agreedView([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
 })

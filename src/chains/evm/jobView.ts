@@ -4,7 +4,7 @@ import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
-import { type PaidBid, readAreDelivered, readPacketState } from './bridge/calls.js'
+import { type PaidBid, readDeliveredFlags, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
@@ -19,7 +19,7 @@ export interface Signer {
   account: LocalAccount
 }
 
-/** The call of a job's transaction; a noop calls nothing, and nor does a job of which only the cancel is wanted. */
+/** The call of a job's transaction. A `noop` job, and a cancelled one, calls nothing. */
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
@@ -27,28 +27,32 @@ export type JobCall =
   | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
-export interface Mined {
+export interface MinedReceipt {
   hash: Hex
   block: number
   succeeded: boolean
   isConfirmed: boolean
-  /** Gas used times its price. */
+  /** Gas used times the gas price. */
   feeWei: bigint
 }
 
 /**
- * The nodes' view of a job. The nonce is read before the receipts, else a transaction mined in between looks lost.
+ * A job as the nodes see it. The nonce is read before the receipts: otherwise a transaction that is mined in between
+ * looks lost.
  */
 export interface NonceView {
   /** Number of the newest block. */
   head: number
   /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
-  /** The job's nonce: behind an unused one, the next, used in some block, used in a confirmed one. */
+  /**
+   * State of the job's nonce: not usable yet because an earlier nonce is unused, the next one, used in some block, or
+   * used in a confirmed block.
+   */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
-  /** Receipt of whichever of the job's transactions has one. */
-  mined: Mined | null
-  /** True if what is confirmed is more than one node's word. */
+  /** Receipt of the job's transaction that was mined. */
+  mined: MinedReceipt | null
+  /** True if more than one node confirms the view. */
   isSure: boolean
 }
 
@@ -65,14 +69,14 @@ const NONCE_STATES = [
 /** Stages of a job's effect, the least first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
 
-/** The blocks as of which a job is looked at. */
+/** The newest and the confirmed block at which a job is observed. */
 type Heads = Awaited<ReturnType<EvmChain['head']>>
 
 /**
- * View that nodes share: the least that any of them calls done or used, and a receipt that two confirm. A node that
- * doesn't know the blocks yet that the first calls confirmed has no say.
+ * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
+ * confirm. Ignores nodes that have not yet reached the first node's confirmed block.
  */
-export function agreed(views: readonly NodeView[], isLocal: boolean): NonceView {
+export function agreedView(views: readonly NodeView[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -95,8 +99,8 @@ export function agreed(views: readonly NodeView[], isLocal: boolean): NonceView 
   }
 }
 
-/** Asks one node about a job. @param ask the node */
-export async function observe(
+/** Reads a job's state from one node. @param ask calls the node */
+export async function observeJob(
   ask: Call,
   { chain, account }: Signer,
   call: JobCall,
@@ -140,7 +144,8 @@ async function readDone(
 ): Promise<NonceView['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
-    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, quantity(block))
+    if (call.kind === 'deliver')
+      return readDeliveredFlags(ask, call.hub, call.bids, quantity(block))
     if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, quantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
@@ -150,8 +155,8 @@ async function readDone(
 }
 
 /**
- * An answer as of the newest confirmed block; null where there is none, or where the node doesn't hold that state
- * (after a restart): what can't be answered counts as unconfirmed.
+ * An answer as of the newest confirmed block. Null where no block is confirmed, or where the node does not have that
+ * state (after a restart). Callers treat null as unconfirmed.
  */
 const atConfirmed = async <T>(
   confirmed: number,
@@ -159,7 +164,11 @@ const atConfirmed = async <T>(
 ): Promise<T | null> =>
   confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
 
-async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
+async function findReceipt(
+  ask: Call,
+  { txs }: NonceJob,
+  confirmed: number,
+): Promise<MinedReceipt | null> {
   for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {
     const receipt = await getReceipt(ask, hash)
     if (!receipt) continue
@@ -169,7 +178,7 @@ async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Pro
       block,
       succeeded: hasSucceeded(receipt),
       isConfirmed: block <= confirmed,
-      // what the receipt leaves out counts as the most that it may have been
+      // a field that is missing in the receipt counts as its largest possible value
       feeWei: BigInt(receipt.gasUsed ?? gas) * BigInt(receipt.effectiveGasPrice ?? maxFeePerGas),
     }
   }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
-import { LackingError, transient } from '../rpc/errors.js'
+import { MissingDataError, transientError } from '../rpc/errors.js'
 import { type Call, numberOf, quantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -19,37 +19,37 @@ export interface RawLog {
   removed?: boolean
 }
 
-/** A transaction's receipt, as far as it is read. */
+/** The fields of a transaction's receipt that we read. */
 export type RawReceipt = { logs: RawLog[] } & Record<
   'transactionHash' | 'blockHash' | 'blockNumber',
   Hex
 > & {
     gasUsed?: Hex | null
-    /** A quantity; some nodes pad it, or write it as a number. */
+    /** A quantity. Some nodes pad it, or write it as a JSON number. */
     status: unknown
-    /** Nodes before Berlin, and some of other clients, leave it out. */
+    /** Missing from nodes before Berlin, and from some other clients. */
     effectiveGasPrice?: Hex | null
   }
 
-/** True if a receipt says that its transaction succeeded. @throws RpcError transient for a status of another form */
+/** True if a receipt reports success. @throws RpcError transient for a malformed status */
 export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
   const value = typeof status === 'number' ? status : numberOf(status)
   if (value !== 0 && value !== 1)
-    throw transient('eth_getTransactionReceipt: the status has another form')
+    throw transientError('eth_getTransactionReceipt: the status has another form')
   return value === 1
 }
 
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
-/** With the headers of the ends, from the node that gave the logs. */
+/** Logs of a range with the headers of its first and last block, from one node. */
 export interface LogRange {
   logs: RawLog[]
   first: Header
   last: Header
 }
 
-/** A block's header, as far as it is read. */
+/** The fields of a block's header that we read. */
 export interface Header {
   number: number
   hash: Hex
@@ -70,7 +70,7 @@ export async function getHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
-  if (!isHex(hash) || !isHex(parentHash)) throw transient(`${method}: a hash has another form`)
+  if (!isHex(hash) || !isHex(parentHash)) throw transientError(`${method}: a hash has another form`)
   const header = {
     number: numberOf(raw.number),
     hash,
@@ -78,7 +78,7 @@ export async function getHeader(
     timestampMs: numberOf(raw.timestamp) * 1_000,
   }
   if (typeof block === 'number' && header.number !== block)
-    throw transient(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
+    throw transientError(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
   return header
 }
 
@@ -86,7 +86,7 @@ export async function getHeader(
 export function assertLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
-      throw transient(
+      throw transientError(
         `block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`,
       )
 }
@@ -99,8 +99,8 @@ export interface LogFilter {
 }
 
 /**
- * Reads the logs of a range of blocks from a node, in order, with its ends: a node that lacks the last block would
- * return an empty list instead of an error.
+ * Reads the logs of a range of blocks from a node, in order, and the headers of both ends. The headers matter: a node
+ * that does not have the last block returns an empty list instead of an error.
  * @throws RpcError
  */
 export async function readLogs(
@@ -115,12 +115,12 @@ export async function readLogs(
     from === to ? null : getHeader(call, from),
   ])
   if (!last || (from !== to && !first))
-    throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
+    throw new MissingDataError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
   const hashes = new Map([first ?? last, last].map(({ number, hash }) => [number, hash]))
   for (const log of logs) {
     const block = Number(log.blockNumber)
     if ((hashes.get(block) ?? log.blockHash) !== log.blockHash)
-      throw transient(`eth_getLogs: logs of block ${block} are of another fork`)
+      throw transientError(`eth_getLogs: logs of block ${block} are of another fork`)
     hashes.set(block, log.blockHash)
   }
   return { logs, first: first ?? last, last }
@@ -142,8 +142,8 @@ async function listLogs(
 }
 
 /**
- * Reads the logs of one block by its hash (EIP-234), so another fork can't answer. A node may announce a block
- * before it has these: what is confirmed is proved, or read again.
+ * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
+ * before it has the logs. Confirmed logs are therefore checked against the record, or read again.
  * @throws RpcError
  */
 export async function getBlockLogs(
@@ -156,30 +156,30 @@ export async function getBlockLogs(
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
+/** Accepts only whole bytes in lower case: looser hex is hashed as one text and decoded as another. */
 const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
-/** Transaction and place of a log in the form of the database. */
-export const placeInChain = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
+/** Transaction and position of a log, as the database stores them. */
+export const logLocation = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
   txHash: fromHex(transactionHash),
   block: Number(blockNumber),
   logIndex: Number(logIndex),
 })
 
-/** More than a block has logs. */
+/** More logs than a block can have. */
 const LOGS_OF_BLOCK = 1e6
 
-/** Place of a log in its chain, one number. */
-export const placeOf = ({ blockNumber, logIndex }: RawLog): number =>
+/** Position of a log in its chain, as one number that grows with block and log index. */
+export const logPosition = ({ blockNumber, logIndex }: RawLog): number =>
   Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
 
-/** Number of the block of a place. */
-export const blockAt = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
+/** Block number of a position. */
+export const blockOfPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
 
 /**
- * Checks and sorts a node's logs, and drops equal duplicates.
- * @throws RpcError transient for a log outside the request, or of another form than logs have
+ * Checks and sorts a node's logs, and drops duplicates.
+ * @throws RpcError transient for a log outside the requested range, or a malformed one
  */
 function ordered(
   logs: RawLog[],
@@ -193,7 +193,7 @@ function ordered(
     const block = numberOf(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
     if (!(isHex(data) && isHex(transactionHash) && isHex(blockHash) && topics.every(isHex)))
-      throw transient(`eth_getLogs: a log of block ${block} has another form`)
+      throw transientError(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
     if (
       log.removed ||
@@ -202,11 +202,11 @@ function ordered(
       index >= LOGS_OF_BLOCK ||
       (hash && log.blockHash !== hash)
     )
-      throw transient(
+      throw transientError(
         `eth_getLogs: got log ${index} of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
       )
     if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex))
-      throw transient(`eth_getLogs: got a log of contract ${log.address}`)
+      throw transientError(`eth_getLogs: got a log of contract ${log.address}`)
     const place = block * LOGS_OF_BLOCK + index
     if (place <= previous) isSorted = false
     previous = place
@@ -214,10 +214,10 @@ function ordered(
   if (isSorted) return logs
   const byPlace = new Map<number, RawLog>()
   for (const log of logs) {
-    const place = placeOf(log)
+    const place = logPosition(log)
     const other = byPlace.get(place)
     if (other && !isDeepStrictEqual(other, log))
-      throw transient(
+      throw transientError(
         `eth_getLogs: two logs stand at place ${Number(log.logIndex)} of block ${Number(log.blockNumber)}`,
       )
     byPlace.set(place, log)

@@ -5,45 +5,48 @@ import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
 import {
   ContradictingError,
-  LackingError,
+  MissingDataError,
   NodeError,
   RefutedError,
   RpcError,
-  transient,
+  transientError,
 } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
 import { getHeader, type Header, type RawLog } from './logs.js'
 
-/** Contract with a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
+/** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface Keeper {
   kind: 'hub' | 'payments'
   /** Lower case. */
   address: Hex
 }
 
-/** Contracts of a chain, as far as its record goes. */
+/** The contracts of a chain, with the settings that decide which of them keep a record. */
 export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
   contract?: Hex | undefined
   watchOnly?: ChainConfig['watchOnly']
   trust?: ChainConfig['trust']
 }
 
-/** Running hashes of a chain's keepers, 32 bytes each, in the order of `keepersOf`. */
+/** Running hashes of a chain's record keepers, 32 bytes each, in the order of `recordKeepers`. */
 export type ChainRecord = readonly Buffer[]
 
-/** Words that a log adds to the record of one of the chain's keepers. */
+/** What a log adds to the running hash of one record keeper. */
 export interface RecordWords {
   keeper: number
-  /** Hex without a prefix. */
+  /** The event's 32-byte words, in hex without a prefix. */
   words: string
 }
 
 const RECORD_HASH = toFunctionSelector('recordHash()')
 const WORD = 32
 
-/** Contracts of a chain that keep a record: ours, unless the chains file accepts less for older ones or others'. */
-export function keepersOf({
+/**
+ * Contracts of a chain that keep a record: our own, unless the chains file sets `watchOnly` or `trust` for older or
+ * third-party contracts.
+ */
+export function recordKeepers({
   role,
   contract,
   communityPayments,
@@ -57,9 +60,12 @@ export function keepersOf({
 
 /** Record before the first log. */
 export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
-  keepersOf(contracts).map(() => Buffer.alloc(WORD))
+  recordKeepers(contracts).map(() => Buffer.alloc(WORD))
 
-/** Record as it is stored with a checkpoint: that of another block, or of other contracts, is not taken for it. */
+/**
+ * Record as stored with a checkpoint. It includes the block's parent hash and the contracts' addresses, so the record
+ * of another block or of other contracts is not mistaken for it.
+ */
 export const packRecord = (
   contracts: RecordedContracts,
   parentHash: Buffer,
@@ -67,14 +73,14 @@ export const packRecord = (
 ): Buffer =>
   Buffer.concat([
     parentHash,
-    ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
+    ...recordKeepers(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
   ])
 
-/** Bytes of a stored keeper: its address and its hash. */
+/** Bytes for each record keeper in a stored record: its address and its hash. */
 const STORED = 20 + WORD
 
-/** Running hash of each of the chain's keepers as of a checkpoint, null for those that were not stored with it. */
-export function storedRecord(
+/** Running hash of each record keeper as of a checkpoint. Null for keepers that were not stored with it. */
+export function unpackRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
   stored: Buffer | null,
@@ -83,21 +89,21 @@ export function storedRecord(
   if (stored?.subarray(0, WORD).equals(parentHash))
     for (let at = WORD; at < stored.length; at += STORED)
       known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
-  return keepersOf(contracts).map(({ address }) => known.get(address) ?? null)
+  return recordKeepers(contracts).map(({ address }) => known.get(address) ?? null)
 }
 
 /**
- * Words that logs of a chain add to its record: of each event the words of its table of fields, in the contract's order.
- * @param logs all that `filterOf` names, in order, each with the exact words of its event (`isOfEvent`)
+ * What logs of a chain add to its record: for each event the words of its fields, in the contract's order.
+ * @param logs all logs that `logFilterOf` requests, in order, each with exactly the words of its event (`isOfEvent`)
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a payment that is not its id's
+ * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
 export function recordWords(
   contracts: RecordedContracts,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): RecordWords[] {
-  const keepers = keepersOf(contracts)
+  const keepers = recordKeepers(contracts)
   const found: RecordWords[] = []
   let bid: RawLog | null = null
   for (const log of keepers.length === 0 ? [] : logs) {
@@ -115,7 +121,7 @@ export function recordWords(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
-    // an id is a hash of all of its payment
+    // a payment's id is a hash of all its fields, so it stands for them
     const topics = keeper.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
     if (keeper.kind === 'hub') words += log.data.slice(2)
@@ -135,7 +141,7 @@ export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): C
   return after
 }
 
-/** Id of a payment by its two logs (ICommunityPayments.sol, `idOf`): each of their words is in it. */
+/** Id of a payment, calculated from all words of its two logs (ICommunityPayments.sol, `idOf`). */
 function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   const word = (log: RawLog | null, i: number) => log?.data.slice(2 + 64 * i, 66 + 64 * i) ?? ''
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
@@ -143,12 +149,12 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   return `0x${keccak256(Buffer.from([...payment, ...place].join(''), 'hex')).toString('hex')}`
 }
 
-/** A block of which a contract is asked. */
+/** A block as of which a contract is read. */
 export type RecordBlock = Pick<Header, 'number' | 'hash'>
 
 /**
  * Reads a chain's record from its contracts as of a block.
- * @param number of the block, for nodes that take no hash; without it they can't answer
+ * @param number of the block, for nodes that accept no hash; without it such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
  */
 export async function readRecord(
@@ -159,22 +165,22 @@ export async function readRecord(
 ): Promise<ChainRecord> {
   const block = { number, hash: toHex(blockHash) }
   const hashes: Buffer[] = []
-  for (const { address } of keepersOf(contracts)) {
+  for (const { address } of recordKeepers(contracts)) {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
-    // an account without code, before it was deployed, has logged nothing
+    // before its deployment the account has no code and has logged nothing
     const isUndeployed =
       answer === '0x' && (await readAt<Hex>(call, 'eth_getCode', address, block)) === '0x'
     const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
     if (hash.length !== WORD)
-      throw transient(`eth_call: recordHash() of ${address} answers in another form`)
+      throw transientError(`eth_call: recordHash() of ${address} answers in another form`)
     hashes.push(hash)
   }
   return hashes
 }
 
 /**
- * Asks about an account as of a block's hash, by which another fork can't answer (EIP-1898). A node that refuses hashes
- * is asked by number, between two reads of the header.
+ * Reads about an account as of a block's hash, so that another fork can't answer (EIP-1898). Asks nodes that refuse
+ * hashes by number, between two reads of the header.
  */
 async function readAt<T>(
   call: Call,
@@ -190,7 +196,7 @@ async function readAt<T>(
   }
   const assertHeader = async () => {
     const header = await getHeader(call, number)
-    if (!header) throw new LackingError(`${method}: the node lacks block ${number}`)
+    if (!header) throw new MissingDataError(`${method}: the node does not have block ${number}`)
     if (header.hash !== hash)
       throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
   }
@@ -200,5 +206,5 @@ async function readAt<T>(
   return answer
 }
 
-/** True if code has a function `recordHash()`, as each of our contracts does since they keep a record. */
-export const keepsRecord = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)
+/** True if deployed code has a function `recordHash()`. Older versions of our contracts do not. */
+export const hasRecordHash = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { relayerAccount, SignerUnavailableError } from './relayerAccount.js'
 
-/** Whose fault it is that a signer elsewhere did not sign. */
+/** Which errors of a remote signer count as the signer's fault. */
 
 const { address } = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const TX: TransactionSerializableEIP1559 = {
@@ -23,7 +23,7 @@ const DATA = {
   message: { a: 1n },
 } as const
 
-/** An account whose signer answers every question alike. */
+/** An account whose remote signer gives the same answer to every request. */
 async function accountWith(result: unknown) {
   const signerUrl = await serveInTest((req, res) => {
     void bodyOf(req).then((body) => {
@@ -35,7 +35,7 @@ async function accountWith(result: unknown) {
   return relayerAccount({ signerUrl, address })
 }
 
-describe('an answer that is no signature is the fault of the signer', () => {
+describe('an answer that is not a signature is a fault of the signer', () => {
   it.each([
     ['nothing', null],
     ['a number', 7],
@@ -57,7 +57,7 @@ describe('an answer that is no signature is the fault of the signer', () => {
 describe('an error of our own code', () => {
   const mistake = new TypeError('a mistake')
 
-  it('is thrown as it is, where the question is made', async () => {
+  it('is thrown unchanged while the request is built', async () => {
     const account = await accountWith('0x02')
     const broken = {
       ...TX,
@@ -65,7 +65,7 @@ describe('an error of our own code', () => {
         throw mistake
       },
     }
-    // copied with its getter
+    // copies the transaction with its getter
     const tx = Object.defineProperties({}, Object.getOwnPropertyDescriptors(broken))
     await expect(account.signTransaction(tx as typeof TX)).rejects.toBe(mistake)
     const message = Object.defineProperty({}, 'a', {

@@ -15,7 +15,7 @@ import { isOwnError, sentenceOf } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { type Call, callOver } from '../rpc/evm.js'
 
-/** A signer elsewhere that does not sign, or signs something else: worth another attempt. */
+/** A remote signer did not sign, or signed something else. Callers may try again. */
 export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
 }
@@ -24,8 +24,8 @@ export class SignerUnavailableError extends ChainUnavailableError {
 const SIGN_LIMIT_MS = 2_000
 
 /**
- * Account of the relayer: a key of this process, or one behind Web3Signer's JSON-RPC.
- * @param limitMs for a signature; by hand there is no hurry
+ * Account of the relayer: a private key in this process, or a key behind Web3Signer's JSON-RPC.
+ * @param limitMs time limit of a signature; commands run by hand may wait longer
  */
 export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
   'privateKey' in key
@@ -34,7 +34,7 @@ export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS)
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
- * answer is used, and only over what was asked: whatever else the signer signed has another sender.
+ * answer is used, and only for the requested transaction: anything else that the signer signed recovers another sender.
  * @throws SignerUnavailableError by its methods
  */
 function remoteAccount(address: Hex, ask: Call): LocalAccount {
@@ -70,7 +70,7 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
   })
 }
 
-/** The key is not here: its transactions can be sent and followed, and nothing new be signed. */
+/** Account without its key: its transactions can be sent and followed, but nothing new can be signed. */
 export function absentAccount(address: Hex): LocalAccount {
   const refuse = () =>
     Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
@@ -87,7 +87,7 @@ function asked<T>(answer: Promise<T>): Promise<T> {
   })
 }
 
-/** Reads an answer, in which everything that can be wrong is the signer's fault. @throws SignerUnavailableError */
+/** Parses an answer of the signer. Every error in it is the signer's fault. @throws SignerUnavailableError */
 async function read<T>(parse: () => Promise<T>): Promise<T> {
   return parse().catch((error: unknown) => {
     throw ofSigner(error)

@@ -22,36 +22,36 @@ import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { createTipDemand, readFees, type TipDemand } from './gasPrice.js'
 import {
-  agreed,
+  agreedView,
   type JobCall,
   type NonceJob,
   type NonceView,
-  observe,
+  observeJob,
   type Signer,
 } from './jobView.js'
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
-export type Prepared = { gas: bigint; fees: Fees } | { failure: TxFailure }
+export type PreparedTx = { gas: bigint; fees: Fees } | { failure: TxFailure }
 
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
 export type NonceSender = ReturnType<typeof createNonceSender>
 
-/** Gas that the endpoint uses around the receiver's call, with room; measured 70,000. */
+/** Gas that the endpoint uses around the receiver's call, with a margin. Measured: 70,000. */
 const ENDPOINT_GAS = 100_000n
-/** For each earlier packet that is verified and not executed, which the endpoint counts over. */
+/** Gas for each earlier packet that is verified but not executed: the endpoint iterates over them. */
 const GAS_PER_PACKET_BEHIND = 2_600n
-/** The floor price of a byte of calldata that is not zero (EIP-7623). */
+/** Floor price of a non-zero byte of calldata (EIP-7623). */
 const GAS_PER_BYTE = 40n
 const TX_GAS = 21_000n
-/** No transaction may have more (EIP-7825). */
+/** Largest gas limit of a transaction (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
 
-/** Per node within one batch, so all jobs of the batch see the same head. */
-export type Memo = (ask: Call) => Call
+/** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
+export type CallCache = (ask: Call) => Call
 
-/** Starts a memo. A failed call is repeated. */
-export function createMemo(): Memo {
+/** Starts a cache for one batch. Failed calls are not cached. */
+export function createCallCache(): CallCache {
   const nodes = new Map<Call, Map<string, Promise<unknown>>>()
   return (ask) => {
     const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
@@ -69,13 +69,13 @@ export function createMemo(): Memo {
 }
 
 /**
- * @param memo shares with other jobs what is asked before anything is sent
- * @param demand the tip that pools demanded of the signer's transactions
+ * @param memo cache shared by the batch's jobs, for calls before anything is sent
+ * @param demand tip that mempools demanded for the signer's transactions
  */
 export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
-  memo: Memo = (ask) => ask,
+  memo: CallCache = (ask) => ask,
   demand: TipDemand = createTipDemand(),
 ) {
   const { rpc, config } = chain
@@ -84,12 +84,12 @@ export function createNonceSender(
   return {
     async look(job: NonceJob): Promise<NonceView> {
       const views = await rpc.onEveryNode((ask) =>
-        observe(memo(ask), { chain, account }, call, job),
+        observeJob(memo(ask), { chain, account }, call, job),
       )
-      return agreed(views, config.local)
+      return agreedView(views, config.local)
     },
-    /** At the newest block. A revert is a failure, not an exception. */
-    prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
+    /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
+    prepare: (job: NonceJob, purpose: Purpose): Promise<PreparedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
@@ -112,7 +112,7 @@ export function createNonceSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** As `broadcast`. A tip that a refusal names counts in the next estimates. */
+    /** Like `broadcast`. A tip that a refusal names raises the next estimates. */
     async broadcast(raw: Hex): Promise<number | null> {
       try {
         return await broadcast(rpc, raw)
@@ -127,9 +127,10 @@ export function createNonceSender(
 type SignOrder = { purpose: Purpose; nonce: number; gas: bigint; fees: Fees; valueWei: bigint }
 
 /**
- * Sends a signed transaction to every node. A node's word about it is no fault of the node, which stays in use.
- * @returns the newest block when a node took the transaction, null where that could not be read
- * @throws whatever the node says about it; ChainUnavailableError
+ * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which stays in
+ * use.
+ * @returns the newest block when a node accepted the transaction; null where that block could not be read
+ * @throws the node's refusal; ChainUnavailableError
  */
 export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
   const hand = async (ask: Call) => {
@@ -186,8 +187,8 @@ async function prepareCall(
   ask: Call,
   from: Hex,
   { call, valueWei, demandWei }: CallOrder,
-): Promise<Prepared> {
-  // taken back by a rewind: their words are unknown until they are read again
+): Promise<PreparedTx> {
+  // a rewind removed the payments: their fields are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readFees(ask, demandWei)
@@ -198,7 +199,7 @@ async function prepareCall(
     const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // checked here, so no nonce is taken for it
+    // checked here, before the job takes a nonce
     return balance < maxCostWei(gas, fees, valueWei)
       ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
       : { gas, fees }
@@ -209,10 +210,10 @@ async function prepareCall(
   }
 }
 
-/** Revert of the hub's `deliver`. */
+/** Error with which the hub's `deliver` reverts. */
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 
-/** A bid above what deliveries may win in a day is never taken. */
+/** The failure of a simulated call. A bid above the daily limit of deliveries can never succeed, so it is permanent. */
 async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: ABOVE_DELIVER_LIMIT }
@@ -228,8 +229,8 @@ async function isAboveLimit(
 }
 
 /**
- * Gas with which the receiver gets what the packet's options ask for, as far as a transaction may have it: the endpoint
- * hands on all but a 64th (EIP-150) of what it doesn't use. Null for calls without such options.
+ * Gas limit with which the receiver gets the gas that the packet's options ask for, within the limit of a transaction.
+ * The endpoint forwards all but a 64th of its remaining gas (EIP-150). Null for calls without such options.
  */
 async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | null> {
   if (call.kind !== 'execute') return null
@@ -241,7 +242,7 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
 }
 
 /**
- * Signs a transfer of nothing to the signer itself, at current fees, which uses a nonce up.
+ * Signs a transfer of 0 wei to the signer itself, at current fees, which uses up a nonce.
  * @returns null while gas costs more than the cap
  */
 export async function signNoop(

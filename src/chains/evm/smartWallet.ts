@@ -11,19 +11,22 @@ import {
   type EvmPort,
   type Hex,
   orUnavailable,
-  type SignatureQuestion,
+  type SignatureQuery,
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
-import { servedByKey } from '../rpc/served.js'
+import { cachedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
-/** Limit on a caller's checks of one wallet: they hold up none that the wallet's owner asks for. */
+/** Most checks of one wallet at once for one caller, so that they do not delay the wallet owner's own checks. */
 const OF_ONE_WALLET = 4
-/** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
+/**
+ * How long it is cached whether a wallet has code. Code may be deployed at any moment and then stays. Most wallets have
+ * none and need no further call.
+ */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
 
 const erc1271 = parseAbi([
@@ -38,7 +41,7 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
-  const hasCode = servedByKey(
+  const hasCode = cachedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
@@ -50,7 +53,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
       )
     underWay.set(of, before + 1)
     try {
-      // a single node that lies would sign for every address
+      // with a single node, a lying node can sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
       const isDisputed = (error: unknown) => error instanceof DisagreementError
       return await orIf(orIfRefused(isSigned, false), isDisputed, false)
@@ -72,7 +75,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
 }
 
 /** Null for a wrapped signature that is malformed or not accepted. */
-function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
+function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
   const parts = wrapped
@@ -101,6 +104,6 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** A call without receiver "deploys" its answer, and no other word is a yes. */
+/** Runs the probe: an `eth_call` without a receiver that "deploys" its answer. Any answer but `YES` is a no. */
 const probe = async (call: Call, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

@@ -16,7 +16,10 @@ const TX = {
 }
 const RECEIPT = { transactionHash: HASH, status: '0x1', blockNumber: TX.blockNumber, logs: [] }
 
-/** Asks a node that gives this receipt. @param confirmed the newest block that was confirmed before */
+/**
+ * Reads a transaction from a node that returns this receipt.
+ * @param confirmed the newest block that was confirmed before
+ */
 function read(receipt: object | null, confirmed: number) {
   const call = (async (method: string) =>
     method === 'eth_getTransactionByHash' ? TX : receipt) as Call
@@ -25,7 +28,7 @@ function read(receipt: object | null, confirmed: number) {
   return readTransaction(call, { hash: HASH, confirmed, ours, head })
 }
 
-it('a transaction in a block is as in the mempool while its node has not indexed it', async () => {
+it('a mined transaction counts as pending while its node has not indexed it', async () => {
   expect(await read(null, BLOCK - 1)).toEqual({
     state: 'mempool',
     sender: CONTRACT,
@@ -35,7 +38,7 @@ it('a transaction in a block is as in the mempool while its node has not indexed
   expect(await read(RECEIPT, BLOCK - 1)).toMatchObject({ state: 'mined', isConfirmed: false })
 })
 
-it('a node that has no receipt for a transaction of a confirmed block is not believed: what was final would change', async () => {
+it('a node without a receipt for a transaction of a confirmed block is refused, since a final status must not change', async () => {
   expect(await read(RECEIPT, BLOCK)).toMatchObject({ state: 'mined', isConfirmed: true })
   await expect(read(null, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
 })
@@ -51,18 +54,18 @@ it.each([
 })
 
 it.each([['0x2'], ['yes'], [null], [undefined]])(
-  'status %j of a receipt says nothing',
+  'status %j of a receipt is refused',
   async (status) => {
     await expect(read({ ...RECEIPT, status }, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
   },
 )
 
-it('a receipt of another transaction is none of this one', async () => {
+it('a receipt of another transaction is refused', async () => {
   const other = { ...RECEIPT, transactionHash: `0x${'cd'.repeat(32)}` }
   await expect(read(other, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
 })
 
-/** Finds a nonce by a node that says this of the state of older blocks. */
+/** Searches a nonce by a node that returns this error for the state of older blocks. */
 function find(message: string) {
   const gone = new RpcError('transient', '', null, {
     cause: new NodeError({ code: -32_000, message }),
@@ -75,7 +78,7 @@ function find(message: string) {
   return findByNonce(call, { sender: CONTRACT, nonce: 7, confirmed: BLOCK + 2 })
 }
 
-/** Messages as the nodes' sources write them. */
+/** Messages as in the source code of the nodes. */
 it.each([
   'missing trie node 6f3a (path ) state 0x6f3a is not available, not found', // geth
   'historical state 0x6f3a is not available', // geth
@@ -87,6 +90,6 @@ it.each([
   expect(await find(message)).toBe(HASH)
 })
 
-it('a transaction is not sought on where a node fails otherwise', async () => {
+it('the search for a transaction ends where a node fails otherwise', async () => {
   await expect(find('header not found')).rejects.toMatchObject({ fault: 'transient' })
 })

@@ -1,6 +1,6 @@
 import { orIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
-import { RpcError, transient, wordsIn } from '../rpc/errors.js'
+import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
@@ -17,7 +17,7 @@ interface RawTransaction {
 
 export interface TransactionQuery {
   hash: Hex
-  /** Newest block that was confirmed before the question: a later head may confirm a block of another fork. */
+  /** Newest block that was confirmed before the query: a later head may confirm a block of another fork. */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: OurContracts
@@ -41,9 +41,9 @@ export async function readTransaction(
     head(),
   ])
   if (!receipt) {
-    // just mined and not indexed by the node: same as in the mempool
+    // just mined, and not indexed by the node yet: reported as pending
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
-    throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
+    throw transientError('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
   assertOf(hash, 'eth_getTransactionReceipt', receipt.transactionHash)
   const block = Number(receipt.blockNumber)
@@ -60,12 +60,18 @@ export async function readTransaction(
   }
 }
 
-/** A broken proxy may swap answers: another transaction's would decide this one's status for ever. */
+/**
+ * Checks that an answer is about the requested transaction. A broken proxy may mix up answers, and a wrong one decides
+ * the status for good.
+ */
 function assertOf(hash: Hex, method: string, got: Hex): void {
-  if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
+  if (got.toLowerCase() !== hash) throw transientError(`${method}: asked for ${hash}, got ${got}`)
 }
 
-/** The address may stand in the data, as a wallet contract's call has it. */
+/**
+ * True if the transaction calls one of our contracts. The address may also be inside the calldata, as in a call of a
+ * smart wallet.
+ */
 function namesOurs(
   { to, input }: RawTransaction,
   { contract, communityPayments }: OurContracts,
@@ -89,21 +95,23 @@ interface NonceQuestion {
 /**
  * Finds the confirmed transaction that used a nonce, by bisecting the sender's transaction count over blocks whose
  * state the node still has.
- * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
+ * @returns null while the nonce is unused up to `confirmed`, or where the needed state is pruned
  */
 export async function findByNonce(
   call: Call,
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
-    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))
-  /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
+    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(messagesIn(error)))
+  /**
+   * A block with pruned state counts as "unused". If that is wrong, the block found does not contain the transaction.
+   */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
       await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
-  const used = await firstBlock(confirmed, isUsedAt)
+  const used = await findFirstBlock(confirmed, isUsedAt)
   const asked = [quantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
   return (
@@ -113,10 +121,10 @@ export async function findByNonce(
 }
 
 /**
- * Finds the first block from which on something holds, backwards from one where it does: what is looked for is mostly
- * recent, and old state may be pruned.
+ * Finds the first block from which a condition holds. Searches backwards from a block where it holds, because the
+ * searched block is mostly recent and old state may be pruned.
  */
-export async function firstBlock(
+export async function findFirstBlock(
   last: number,
   holdsAt: (block: number) => Promise<boolean>,
 ): Promise<number> {
@@ -137,7 +145,7 @@ export async function firstBlock(
   return holds
 }
 
-export async function holdsNonce(
+export async function hasUsedNonce(
   call: Call,
   hash: Hex,
   { sender, nonce, confirmed }: NonceQuestion,

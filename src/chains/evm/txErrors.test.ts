@@ -5,7 +5,7 @@ import { classifyRpcError, NodeError, RpcError } from '../rpc/errors.js'
 import { WrongChainError } from '../rpc/evm.js'
 import { classifyTxError, demandedTipWei, type TxErrorClass } from './txErrors.js'
 
-/** Messages as the nodes' sources and providers write them. */
+/** Messages as in the source code of the nodes, and as providers write them. */
 const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
   'known already_known': [
     'already known', // geth, reth
@@ -144,22 +144,22 @@ describe('the tip that a pool demands', () => {
 })
 
 describe('classifyTxError', () => {
-  it('tells an answer in unknown words from no answer', () => {
+  it('distinguishes an answer with unknown wording from a missing answer', () => {
     expect(found(refusal('something nobody has ever written'))).toBe('transient unknown_refusal')
     expect(found(refusal('no healthy upstream', 503))).toBe('transient unreachable')
     expect(found(refusal('Method not found', 404))).toBe('transient unreachable')
   })
 
-  const cases = Object.entries(WORDINGS).flatMap(([told, texts]) =>
-    texts.map((text) => ({ told, text })),
+  const cases = Object.entries(WORDINGS).flatMap(([expected, texts]) =>
+    texts.map((text) => ({ expected, text })),
   )
 
-  it.each(cases)('calls "$text" $told', ({ told, text }) => {
-    expect(found(new Error(text)), 'an error').toBe(told)
-    expect(found(text), 'a text').toBe(told)
+  it.each(cases)('calls "$text" $expected', ({ expected, text }) => {
+    expect(found(new Error(text)), 'an error').toBe(expected)
+    expect(found(text), 'a text').toBe(expected)
   })
 
-  it('reads the words that a transport wrapped', () => {
+  it('reads a message that a transport wrapped', () => {
     const rpc = new RpcRequestError({
       body: {},
       url: 'http://node/key',
@@ -175,7 +175,7 @@ describe('classifyTxError', () => {
     expect(found(busy)).toBe('transient rate_limited')
   })
 
-  it('does not take the URL or the request for words of the node', () => {
+  it('does not mistake the URL or the request for the node’s message', () => {
     const url = 'http://throttle.example/capacity'
     const http = new HttpRequestError({
       url,
@@ -217,7 +217,7 @@ describe('classifyTxError', () => {
     expect(classifyTxError(CIRCLE).class).toBe('transient')
   })
 
-  it('never hands on what a node said, which may carry the key in its URL', () => {
+  it('never exposes a node’s message, which may hold the key of its URL', () => {
     const failure = classifyTxError(
       new Error('fetch failed: https://rpc.example/v3/0123456789abcdef'),
     )

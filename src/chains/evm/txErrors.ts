@@ -1,35 +1,37 @@
 import { causesOf, type ErrorShape, RpcError, revertData } from '../rpc/errors.js'
 import { UNKNOWN_REFUSAL } from '../rpc/errorTable.js'
 
-/** Meaning of a node's error for a transaction. */
+/** Class of a node's error for a transaction. */
 export type TxErrorClass =
-  /** The node has this very transaction already: as good as sent. */
+  /** The node already has exactly this transaction. Treated as sent. */
   | 'known'
-  /** The nonce is used by one of the job's transactions, or by another's. */
+  /** The nonce is used, by a transaction of this job or by another one. */
   | 'used'
   /** The fees are too low. */
   | 'fee'
-  /** The call fails now and may go through later (a paused hub). */
+  /** The call reverts now and may succeed later (a paused hub). */
   | 'revert'
-  /** No node will ever take this transaction. */
+  /** No node will ever accept this transaction. */
   | 'permanent'
-  /** Anything else: worth another attempt. */
+  /** Any other error: worth another attempt. */
   | 'transient'
 
-/** A failure as it is stored and shown: a node's own words may carry the RPC URL and its key. */
+/**
+ * A failure as it is stored and shown. It never holds a node's own message, which may contain the RPC URL with its key.
+ */
 export interface TxFailure {
   class: TxErrorClass
-  /** snake_case, one of the table's. */
+  /** Reason in snake_case, from the table below. */
   reason: string
 }
 
 /**
- * Wordings of geth (and its kin: bor, bsc, coreth, op-geth, nitro), erigon, nethermind, besu, reth, anvil and of what
- * large providers put in front of them. The first line that matches counts.
+ * Wordings of geth (and its forks: bor, bsc, coreth, op-geth, nitro), erigon, nethermind, besu, reth and anvil, and of
+ * large providers' proxies. The first matching row counts.
  */
 const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   // geth "already known", erigon "existing tx with same hash", nethermind "AlreadyKnown", besu "Known transaction",
-  // anvil "transaction already imported", parity's kin "with the same hash was already imported"
+  // anvil "transaction already imported", parity's forks "with the same hash was already imported"
   [
     'known',
     'already_known',
@@ -47,8 +49,8 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
     'nonce_too_high',
     /nonce (is )?too high|nonce ?gap|gapped-nonce|nonce too (distant|far)|too far in the future|lower nonce exists/i,
   ],
-  // a replacement: geth and kin, erigon "could not replace existing tx", nethermind "ReplacementNotAllowed", parity's
-  // kin "another transaction with same nonce in the queue"
+  // a refused replacement: geth and its forks, erigon "could not replace existing tx", nethermind
+  // "ReplacementNotAllowed", parity's forks "another transaction with same nonce in the queue"
   [
     'fee',
     'replacement_underpriced',
@@ -89,19 +91,19 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   ],
 ]
 
-/** Codes say what a wording may not. */
+/** JSON-RPC code of a revert, for messages that do not say so. */
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
-/** A node answered, and did not take the transaction. */
+/** A node answered with an unknown message, and did not accept the transaction. */
 const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL }
 
-/** The least tip or price that a pool names in a refusal: in wei by geth and its kin, else with a unit. */
+/** The least tip or price that a mempool names in a refusal: in wei by geth and its forks, otherwise with a unit. */
 const DEMAND =
   /(?:needed|required|minimum|at least|floor)[^\d\n…,]{0,40}?(\d{1,30}(?:\.\d{1,9})?)(?![\d.]) ?(gwei)?/i
 const WEI_PER_GWEI = 1e9
 
-/** Wei that a pool demands as a tip, from its refusal of a transaction's fees; null where it names no number. */
+/** Tip that a mempool demands when it refuses a transaction's fees, wei. Null where the refusal names no number. */
 export function demandedTipWei(error: unknown): bigint | null {
   if (classifyTxError(error).class !== 'fee') return null
   const [, number, unit] = DEMAND.exec(wordsOf(error)) ?? []
@@ -109,22 +111,22 @@ export function demandedTipWei(error: unknown): bigint | null {
   return unit ? BigInt(Math.ceil(Number(number) * WEI_PER_GWEI)) : BigInt(number.split('.')[0]!)
 }
 
-/** The nodes' texts in an error and its causes. */
+/** The nodes' messages in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error
   const chain: readonly ErrorShape[] = causesOf(error)
-  // viem puts URL and request into the further lines of its messages: they are no node's words
+  // viem appends URL and request on further lines of its messages: they do not come from the node
   const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
   )
-  // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
+  // the failed method's name is not about the transaction either: "eth_chainId" says nothing of its chain
   return texts.join('\n').replace(METHOD_NAME, '')
 }
 
-/** An unknown wording is transient: no job is given up for new words. */
+/** Classifies a node's error. An unknown wording is transient, so no job is given up because of one. */
 export function classifyTxError(error: unknown): TxFailure {
   const chain: readonly ErrorShape[] = causesOf(error)
-  // a node of another chain than configured is no fault of the transaction either
+  // a node of a chain that is not configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
     return { class: 'transient', reason: 'rate_limited' }

@@ -1,15 +1,15 @@
 /** Reaction to a failing RPC call, classified from its error. */
 export type RpcFault =
-  /** Range or response too large: ask for less. */
+  /** Range or response too large: request less. */
   | 'too_much'
   /** Rate limit: wait. */
   | 'rate_limited'
-  /** Refused or reverted by the rules of the EVM or the chain: another node would do the same. */
+  /** Refused or reverted by the rules of the EVM or the chain: every node gives the same answer. */
   | 'refused'
-  /** Anything else: try another node, or later. */
+  /** Any other error: try another node, or try later. */
   | 'transient'
 
-/** Parts of an error of a node, by where they come from. */
+/** Parts of a node's error, by their source. */
 export interface ErrorParts {
   /** HTTP status; 0 without a response. */
   status: number
@@ -17,21 +17,21 @@ export interface ErrorParts {
   code: number | null
   /** Message of the error, and its data as JSON. */
   text: string
-  /** True if the data are those of a revert. */
+  /** True if the error's data is revert data. */
   isRevert: boolean
-  /** What the code means in this family of chains, where it means the same by all its clients. */
+  /** Meaning of the code in this chain family, where all its clients use the code in the same way. */
   byFamily: RpcFault | undefined
 }
 
-/** How an error is met: as a fault, or by the next node because this one can't answer such questions. */
-export type Meaning = RpcFault | 'unable'
+/** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
+export type ErrorMeaning = RpcFault | 'unable'
 
-/** All conditions of a row have to hold. */
+/** A row matches if all of its conditions hold. */
 interface ErrorRow {
-  /** Clients and providers that answer so, or the standard that says it. */
+  /** Clients and providers that answer with this error, or the standard that defines it. */
   source: string
-  fault: Meaning
-  /** snake_case. */
+  fault: ErrorMeaning
+  /** Reason in snake_case. */
   reason: string
   statuses?: readonly [least: number, most: number]
   codes?: readonly number[]
@@ -41,13 +41,13 @@ interface ErrorRow {
 
 type Wordings = readonly (readonly [source: string, words: RegExp])[]
 
-/** One row for each wording of the same meaning. */
-const wordRows = (fault: Meaning, reason: string, wordings: Wordings): ErrorRow[] =>
+/** Rows for several wordings of the same meaning. */
+const wordRows = (fault: ErrorMeaning, reason: string, wordings: Wordings): ErrorRow[] =>
   wordings.map(([source, words]) => ({ source, fault, reason, words }))
 
 /**
- * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth
- * and anvil. Running out of gas is none: nodes cap it differently.
+ * Failures by the rules of the EVM itself, which every node reports. Wordings of geth, Erigon, Nethermind, Besu, Reth
+ * and anvil. Running out of gas is not one of them, because nodes cap gas differently.
  */
 const EVM_FAILURES: Wordings = [
   ['geth, Erigon', /must not begin with 0xef/i],
@@ -59,10 +59,11 @@ const EVM_FAILURES: Wordings = [
   ['Reth, anvil', /contract ?size ?limit/i],
 ]
 
-/** True if a node's words are those of a failure by the rules of the EVM. */
-export const isOfEvm = (text: string): boolean => EVM_FAILURES.some(([, words]) => words.test(text))
+/** True if a node's message reports a failure by the rules of the EVM. */
+export const isEvmFailureText = (text: string): boolean =>
+  EVM_FAILURES.some(([, words]) => words.test(text))
 
-/** A range or response is too large. */
+/** Wordings for a range or response that is too large. */
 const RANGES: Wordings = [
   ['geth', /exceed(s|ed)? (the )?(max|limit|range)/i],
   ['geth behind a proxy', /maximum size|body size/i],
@@ -84,11 +85,11 @@ const RANGES: Wordings = [
   ['several providers', /response (body |size )?(is )?too (large|big)/i],
 ]
 
-/** Errors that the transport's status decides about. */
+/** Errors that the HTTP status decides. */
 export const STATUS_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
-  // the EVM's verdict, which some proxies pass on with a status of 500
+  // a revert, which some proxies pass on with status 500
   { source: 'geth and its kin', fault: 'refused', reason: 'reverted', codes: [3] },
   { source: 'all clients', fault: 'refused', reason: 'reverted', hasRevertData: true },
   { source: 'RFC 9110', fault: 'transient', reason: 'server_error', statuses: [500, 599] },
@@ -97,9 +98,9 @@ export const STATUS_TABLE: readonly ErrorRow[] = [
 ]
 
 /**
- * Errors that the status says nothing about: codes, then words, which are the least reliable. A refusal ends a call, so
- * only the EVM's and the chain's own rules may refuse. Wordings of sending are in evm/txErrors.ts, of pruned state in
- * evm/transactions.ts, of mints in solana/tokens.ts.
+ * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
+ * call, so only the rules of the EVM or the chain count as one. Wordings for sending are in evm/txErrors.ts, for pruned
+ * state in evm/transactions.ts, for mints in solana/tokens.ts.
  */
 export const ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
@@ -109,13 +110,13 @@ export const ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'QuickNode', fault: 'too_much', reason: 'range', codes: [-32_614] },
   { source: 'Cloudflare', fault: 'too_much', reason: 'range', codes: [-32_047] },
 
-  // words of the EVM first: a contract chooses those of a revert
+  // wordings of the EVM first: a contract chooses the text of a revert
   ...wordRows('refused', 'reverted', [
     ['all clients', /execution reverted|vm exception|\brevert(ed)?\b/i],
   ]),
   ...wordRows('refused', 'evm_rule', EVM_FAILURES),
 
-  // too many questions; some of the words hold a number, as those about ranges do
+  // too many requests; some of these wordings hold a number, as those about ranges do
   {
     source: 'EIP-1474, proxies',
     fault: 'rate_limited',
@@ -165,10 +166,10 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
   least <= value && value <= most
 
 /**
- * Sorts an error by the transport's status, then by its code, then by its words: the first row that holds counts.
- * @returns its meaning, with a reason in snake_case
+ * Classifies an error by HTTP status, then by code, then by wording. The first matching row counts.
+ * @returns the meaning, with a reason in snake_case
  */
-export function meaningOf(parts: ErrorParts): { fault: Meaning; reason: string } {
+export function classifyParts(parts: ErrorParts): { fault: ErrorMeaning; reason: string } {
   const { status, code, byFamily } = parts
   const byStatus = STATUS_TABLE.find((row) => holds(row, parts))
   if (byStatus) return byStatus
@@ -179,7 +180,7 @@ export function meaningOf(parts: ErrorParts): { fault: Meaning; reason: string }
 
 export function holds(row: ErrorRow, { status, code, text, isRevert }: ErrorParts): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
-  // the EVM and the pool answer in JSON-RPC only: the page of a proxy is no verdict
+  // the EVM and the mempool answer only in JSON-RPC: a proxy's HTML page is no refusal
   if (fault === 'refused' && code === null) return false
   if (statuses && !isBetween(status, statuses)) return false
   if (codes && (code === null || !codes.includes(code))) return false
@@ -192,5 +193,5 @@ function unknownOf(status: number, code: number | null): string {
   return status >= 400 ? 'http_error' : 'unreachable'
 }
 
-/** Reason of an error in words that no row has. */
+/** Reason of an error whose wording is in no row. */
 export const UNKNOWN_REFUSAL = 'unknown_refusal'

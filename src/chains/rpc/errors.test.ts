@@ -15,7 +15,7 @@ import { createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
 
-/** Failures of a call by the rules of the EVM: created code that begins with 0xEF (EIP-3541), and others. */
+/** Failures by the rules of the EVM: created code that begins with 0xEF (EIP-3541), and others. */
 const EVM_FAILURES: readonly Wording[] = [
   // geth, Erigon, older Nethermind
   { status: 200, code: -32000, message: 'invalid code: must not begin with 0xef' },
@@ -50,7 +50,7 @@ const REVERTS: readonly Wording[] = [
   },
 ]
 
-/** Refusals of a range of 1,429 blocks, of which 429 are allowed: that number is not to be mistaken for a status. */
+/** Refusals of a range of 1,429 blocks where 429 are allowed. The number must not be mistaken for HTTP status 429. */
 const TOO_WIDE: readonly Wording[] = [
   ...RANGE_LIMITS,
   // Alchemy, with and without a plan
@@ -92,7 +92,7 @@ const TOO_WIDE: readonly Wording[] = [
 
 const LAGS = { status: 200, code: -32000 }
 
-/** Answers to who asks too often. */
+/** Refusals of too frequent requests. */
 const TOO_OFTEN: readonly Wording[] = [
   ...RATE_LIMITS,
   {
@@ -114,7 +114,7 @@ afterEach(async () => {
   node = undefined
 })
 
-/** Fault of a pool with one node, and its callback's. */
+/** The classified error of a pool with one node. Checks that the callback gets the same error. */
 async function faultOf(url: string, method: string): Promise<RpcError> {
   const faults: RpcError[] = []
   const rpc = createRpc({
@@ -152,7 +152,7 @@ describe('what nodes and providers say', () => {
   it.each([
     ...TOO_WIDE.map((wording) => ({ ...wording, fault: 'too_much' })),
     ...SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
-    // a node that lags refuses nothing: another may know it
+    // a node that lags does not refuse: another node may know the block
     ...['header not found', 'unknown block'].map((message) => ({
       ...LAGS,
       message,
@@ -193,7 +193,7 @@ describe('what nodes and providers say', () => {
   })
 
   it.each(EVM_FAILURES)(
-    '$message $data: the EVM`s own, by which no other node does otherwise',
+    '$message $data: a failure by the rules of the EVM, the same on every node',
     async (wording) => {
       const error = await faultOf(await sayer(wording), 'eth_call')
       expect(error.fault).toBe('refused')
@@ -202,14 +202,14 @@ describe('what nodes and providers say', () => {
   )
 
   it.each([...REVERTS, ...SERVER_ERRORS])(
-    '$message is no failure of the EVM`s rules',
+    '$message is no failure by the rules of the EVM',
     async (wording) => {
       expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
     },
   )
 })
 
-describe('an answer that can not be used', () => {
+describe('an unusable answer', () => {
   it.each<[FaultKind, string]>([
     ['wrong_id', 'another id'],
     ['truncate', ''],

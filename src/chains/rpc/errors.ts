@@ -1,14 +1,14 @@
 import { orIf } from '../../ops/log/errors.js'
-import { isOfEvm, meaningOf, type RpcFault } from './errorTable.js'
+import { classifyParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { TOO_LARGE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
 
-/** The system's word for a connection that failed; it holds no address. */
+/** Error code of the operating system for a failed connection. It holds no address. */
 const SOCKET_CODE = /^E[A-Z_]{3,20}$/
 
 interface RpcErrorOptions extends ErrorOptions {
-  /** snake_case, of a row in errorTable.ts. */
+  /** Reason in snake_case, from errorTable.ts. */
   reason?: string
 }
 
@@ -30,17 +30,20 @@ export class RpcError extends Error {
   readonly reason: string
 }
 
-/** A node lacks what another has told of: one more may have it. No fault: it may deny a lie. */
-export class LackingError extends RpcError {
+/**
+ * A node does not have an item that another node has returned. This is no fault of the node: the other one may have
+ * invented the item.
+ */
+export class MissingDataError extends RpcError {
   constructor(message: string, options?: RpcErrorOptions) {
     super('transient', message, null, options)
   }
 }
 
-/** A node has another item in place of what a second one has told of: it has answered, and is not silent. */
-export class ContradictingError extends LackingError {}
+/** A node returned another item than a second node did. Unlike a silent node, it has answered. */
+export class ContradictingError extends MissingDataError {}
 
-/** An answer that the chain itself refutes: its node lies, or has lost logs. */
+/** An answer that contradicts data proved on the chain: its node lies, or has lost logs. */
 export class RefutedError extends RpcError {
   override name = 'RefutedError'
   constructor(message: string) {
@@ -51,13 +54,13 @@ export class RefutedError extends RpcError {
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'
-  /** A number also where the node wrote it as a string. */
+  /** A number, also where the node wrote it as a string. */
   readonly code: unknown
   readonly data: unknown
-  /** The node's own words, for sorting alone. */
+  /** The node's own message. Used only for classification, never shown. */
   readonly details: string
 
-  /** @param error an object by the standard; some proxies give the message alone */
+  /** @param error an object by the standard; some proxies send only the message */
   constructor(error: unknown) {
     const { code, data, message } = (
       typeof error === 'string' ? { message: error } : Object(error)
@@ -70,18 +73,21 @@ export class NodeError extends Error {
   }
 }
 
-/** An error that another node, or a later attempt, may not meet. */
-export const transient = (message: string): RpcError => new RpcError('transient', message)
+/** An error that may not occur on another node or at a later attempt. */
+export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
-/** Waits for an answer; a refusal by the node gives `fallback` instead. */
+/** Waits for an answer. Returns `fallback` where the node refuses. */
 export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
   orIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
 
-/** Waits for advice, which work can do without. @throws whatever is no RpcError; RpcError where the node asks to wait */
-export const orWithout = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+/**
+ * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
+ * @throws errors other than RpcError; RpcError of fault `rate_limited`
+ */
+export const orIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
   orIf(asked, (error) => error instanceof RpcError && error.fault !== 'rate_limited', fallback)
 
-/** Fields that transports' errors may have. */
+/** Fields that errors of HTTP clients may have. */
 export interface ErrorShape {
   name?: string
   message?: string
@@ -95,7 +101,7 @@ export interface ErrorShape {
 
 /** Where an error came from. */
 export interface ErrorSource {
-  /** HTTP response, if any: an error in the body hides the status. */
+  /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
   /** Reactions to JSON-RPC codes in this family of chains. */
   faults?: ReadonlyMap<number, RpcFault> | undefined
@@ -117,14 +123,14 @@ export function classifyRpcError(
 
   const { fault, reason } = meaningOfError(error, { status, said, faults })
   const options = { reason, cause: error }
-  if (fault === 'unable') return new LackingError(message, options)
+  if (fault === 'unable') return new MissingDataError(message, options)
   const isAsked = fault === 'rate_limited' || status >= 500
   return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
 
 interface ReadError extends Pick<ErrorSource, 'faults'> {
   status: number
-  /** Message of the node, or body of the response. */
+  /** The node's message, or the response body. */
   said: string
 }
 
@@ -135,13 +141,13 @@ function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) 
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
   const byFamily = code === null ? undefined : faults?.get(code)
   const isRevert = revertData(error) !== null
-  return meaningOf({ status, code, text, isRevert, byFamily })
+  return classifyParts({ status, code, text, isRevert, byFamily })
 }
 
 /**
- * Data of a revert in a node's error: the bytes themselves, in the words of OpenEthereum and Nethermind
- * (`Reverted 0x…`), or in an object (Hardhat, Ganache).
- * @returns null where there is no selector
+ * Revert data of a node's error. Nodes send the bytes themselves, a text (`Reverted 0x…`, OpenEthereum and Nethermind),
+ * or an object (Hardhat, Ganache).
+ * @returns null where the data has no selector
  */
 export function revertData({ data }: ErrorShape): `0x${string}` | null {
   const text = innerData(innerData(data))
@@ -150,36 +156,36 @@ export function revertData({ data }: ErrorShape): `0x${string}` | null {
   return REVERT.test(bytes) ? (bytes as `0x${string}`) : null
 }
 
-/** Whole bytes, of which the first four are a selector. */
+/** Whole bytes that begin with a selector of four bytes. */
 const REVERT = /^0x(?:[0-9a-f]{2}){4,}$/
 const innerData = (data: unknown): unknown =>
   typeof data === 'object' && data !== null && 'data' in data ? data.data : data
 
-/** Words and numbers of sentences; URLs, keys, bytes and names of fields are none. */
+/** Ordinary words and numbers. URLs, keys, bytes and field names do not match. */
 const PLAIN =
   /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
 const MAX_WORDS = 24
 
-/** Text of a node's answer without secrets: a URL with a key, a wallet's signature. */
+/** Removes secrets from a node's message: a URL with its key, a wallet's signature. */
 function harmless(said: string): string {
   const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)
   return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
 }
 
-/** True if a call failed by the rules of the EVM: every node would give the same. */
+/** True if a call failed by the rules of the EVM: every node gives the same answer. */
 export const isEvmFailure = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'refused' && isOfEvm(wordsIn(error))
+  error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(messagesIn(error))
 
-/** Words of a node in an error, for sorting alone: they may hold its URL or the request. */
-export const wordsIn = (error: RpcError): string => textOf(causesOf(error))
+/** A node's messages in an error. Only for classification: they may hold its URL or the request. */
+export const messagesIn = (error: RpcError): string => textOf(causesOf(error))
 
-/** Texts of an error and its causes: some providers explain it in their data only. */
+/** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
   chain
     .map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`)
     .join(' ')
 
-/** An error and its causes, outermost first; bounded, since causes may form a circle. */
+/** An error and its causes, outermost first. Limited, since causes may form a circle. */
 export function causesOf(error: unknown): object[] {
   const chain: object[] = []
   for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
@@ -197,11 +203,11 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 }
 
 /** True if the same node may answer in a moment. */
-export const isPassing = (error: Error): boolean =>
+export const isRetryable = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
-  !(error instanceof LackingError || error instanceof RefutedError)
+  !(error instanceof MissingDataError || error instanceof RefutedError)
 
-/** True if a node has answered, and does not have what another one has. */
+/** True if a node answered, but with other data than another node. */
 export const isContradicting = (error: Error | undefined): boolean =>
   error instanceof ContradictingError || error instanceof RefutedError

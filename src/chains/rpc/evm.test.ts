@@ -39,7 +39,7 @@ interface Call {
   resolve(): void
 }
 
-/** A node that makes its answers of another's. */
+/** A node that changes another node's answers. */
 async function answering(
   change: (call: Call, truth: unknown) => unknown,
 ): Promise<{ url: string; calls: string[] }> {
@@ -66,7 +66,7 @@ const gasPrice = (rpc: Rpc) => rpc.call<string>('eth_gasPrice', [])
 const asked = ({ calls }: { calls: string[] }) =>
   calls.filter((method) => method === 'eth_gasPrice').length
 
-/** A pool of a node that asks to wait until it is free. */
+/** A pool with one node that asks to wait until it is released. */
 async function busyNode() {
   let isBusy = true
   const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
@@ -98,14 +98,14 @@ describe('a node that asks to wait', () => {
     expect([asked(busy), asked(other)]).toEqual([1, 3])
   })
 
-  it('is left alone on its own word for half a minute at most', () => {
+  it('is not asked for half a minute at most, however long it asks for', () => {
     const busy = new Node('http://127.0.0.1/', () => Promise.reject())
     busy.rest(new RpcError('rate_limited', 'wait', 300_000), 0)
     expect([29_999, 30_000].map(busy.isMuted)).toEqual([true, false])
   })
 })
 
-it('an answer without a result is none: another node is asked', async () => {
+it('an answer without a result makes the pool ask another node', async () => {
   const empty = await answering(({ method }, truth) =>
     method === 'eth_gasPrice' ? undefined : truth,
   )
@@ -136,7 +136,7 @@ describe('a node that is behind', () => {
   })
 })
 
-/** A node whose head is a lie. */
+/** A node that reports a made-up head. */
 const liar = (height: string) =>
   answering(({ method, params }, truth) =>
     method === 'eth_getBlockByNumber' && params[0] === 'latest'
@@ -157,7 +157,7 @@ describe('a made-up head', () => {
 })
 
 describe('a node that hangs', () => {
-  it('is waited for until the limit of a call at most, and is found by one question in the background', async () => {
+  it('is waited for until the call’s time limit, and is found again by one call in the background', async () => {
     let hangs = true
     const held: Call[] = []
     const first = await answering(async (call, truth) => {
@@ -166,7 +166,7 @@ describe('a node that hangs', () => {
     })
     const other = await node()
     const rpc = pool(first, other)
-    // once its time limit has ended it rests, and every later question goes to the other
+    // after its timeout the node rests, and every later call goes to the other node
     await Promise.all(Array.from({ length: 20 }, () => gasPrice(rpc)))
     expect(rpc.health()[0]!.nodes[0]!.errors).toBeGreaterThan(0)
     const before = held.length
@@ -182,10 +182,10 @@ describe('a node that hangs', () => {
   }, 30_000)
 })
 
-it('names a node that the chain refutes, and asks it after the others, though it answers', async () => {
+it('reports a node that the chain refutes, and asks it after the others, though it answers', async () => {
   const liar = await node()
   const rpc = pool(liar, await node())
-  // once both are checked, the work begins in their order
+  // once both nodes are checked, calls go to them in their order
   await rpc.onEveryNode((call) => call('eth_chainId', []))
   let refuted = 1
   await rpc.onEveryNode(async () => {
@@ -198,13 +198,13 @@ it('names a node that the chain refutes, and asks it after the others, though it
   expect(liar.calls).not.toContain('eth_gasPrice')
 })
 
-it('waits no longer for a node than it asked for, whatever is done to the clock', async () => {
+it('waits no longer for a node than it asked for, even if the system clock changes', async () => {
   const { rpc, free } = await busyNode()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 })
   try {
     await expect(gasPrice(rpc)).rejects.toThrow('no RPC URL answers')
   } finally {
-    // as a time server does with a host that started in the future
+    // like a time server that corrects a host whose clock was ahead
     vi.useRealTimers()
   }
   free()
@@ -213,7 +213,7 @@ it('waits no longer for a node than it asked for, whatever is done to the clock'
 })
 
 describe('uses of the same nodes', () => {
-  it('have rests of their own: a 429 for the API mutes no indexer', async () => {
+  it('rest separately: a 429 for the API does not stop the indexer', async () => {
     const { rpc, free } = await busyNode()
     await expect(gasPrice(rpc.forUse('api'))).rejects.toThrow('no RPC URL answers')
     free()
@@ -222,7 +222,7 @@ describe('uses of the same nodes', () => {
     expect(await gasPrice(rpc.forUse('relay'))).toMatch(/^0x/)
   })
 
-  it('have shares: what is too much for the API is refused, and costs the others nothing', async () => {
+  it('have shares: calls above the API’s share are refused and do not delay the others', async () => {
     const slow = await answering(async (_, truth) => {
       await new Promise((resolve) => setTimeout(resolve, 50))
       return truth
@@ -232,7 +232,7 @@ describe('uses of the same nodes', () => {
       Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))),
     )
     const refused = flood.filter(({ status }) => status === 'rejected')
-    // one that was asked may have timed out, on a busy machine
+    // a call that was started may have timed out on a busy machine
     const reasons = refused.map((one) => String((one as PromiseRejectedResult).reason))
     expect(
       reasons.filter((reason) => reason.includes('too many questions')).length,

@@ -1,6 +1,6 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, type RpcFault, transient } from './errors.js'
-import { formed } from './forms.js'
+import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
+import { checkedAnswer } from './forms.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
@@ -13,11 +13,13 @@ const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 /** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value))
-    throw transient('a number has another form')
+    throw transientError('a number has another form')
   return Number(value)
 }
 
-/** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
+/**
+ * Timeouts by method, ms. Calls about the head are short, because a late answer is useless. Logs are read from disk.
+ */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,
   eth_chainId: 3_000,
@@ -26,7 +28,7 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_getLogs: 20_000,
 }
 const TIMEOUT_MS = 10_000
-/** That of the logs of one new block: who hangs there would hold up the head. */
+/** Timeout of the logs of one new block: a hanging node must not delay the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
 /** Blocks by which the heads of honest nodes may differ. */
 const BEHIND_BLOCKS = 3
@@ -48,7 +50,7 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
       throw new WrongChainError(
         `${host} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`,
       )
-    if (!block) throw transient(`${host} has no block 0`)
+    if (!block) throw transientError(`${host} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
   return new NodePool({
@@ -76,15 +78,17 @@ interface Answer {
 }
 
 export interface CallOptions {
-  /** Time limit of each call, in place of the method's. */
+  /** Timeout of each call, in place of the method's own. */
   timeoutMs?: number | undefined
-  /** Bound on it. */
+  /** Upper limit of the timeout. */
   limitMs?: number | undefined
-  /** Reactions to JSON-RPC codes in this family of chains. */
+  /** Meaning of JSON-RPC codes in this chain family. */
   faults?: ReadonlyMap<number, RpcFault>
 }
 
-/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
+/**
+ * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
+ */
 export function callOver(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
@@ -98,13 +102,13 @@ export function callOver(
     try {
       http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
       const answer = (http.data ?? {}) as Answer
-      // a broken proxy may return another request's answer; an error about the request as a whole has no id
+      // a broken proxy may return another request's answer. An error about the request as a whole has no id.
       if (answer.id !== body.id && (answer.id ?? null) !== null)
-        throw transient(`${method}: the answer has another id`)
+        throw transientError(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined)
-        throw transient(`${method}: the answer holds no result`)
-      return formed<T>(method, answer.result)
+        throw transientError(`${method}: the answer holds no result`)
+      return checkedAnswer<T>(method, answer.result)
     } catch (error) {
       throw classifyRpcError(error, method, { response: http, faults })
     }

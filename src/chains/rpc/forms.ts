@@ -1,6 +1,6 @@
-import { transient } from './errors.js'
+import { transientError } from './errors.js'
 
-/** True if a part of an answer has its form. */
+/** True if a part of an answer has the expected form. */
 type Form = (value: unknown) => boolean
 
 const text: Form = (value) => typeof value === 'string'
@@ -51,7 +51,7 @@ const accountKeys = object({ accountKeys: list(text) })
 const inner = object({ instructions: list(object({ programIdIndex: number, data: text })) })
 const loaded = object({ writable: list(text), readonly: list(text) })
 
-/** Forms of the answers that are read, as far as code relies on them (execution API; Agave's RPC). */
+/** Forms of the answers that we read, as far as the code relies on them (execution API; Agave's RPC). */
 const FORMS: Readonly<Record<string, Form>> = {
   eth_blockNumber: quantity,
   eth_call: hex,
@@ -64,7 +64,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   eth_getBlockByHash: block,
   eth_getBlockByNumber: block,
   eth_getCode: hex,
-  // millions: `getBlockLogs` and `readLogs` check the digits, more strictly
+  // may be millions: `getBlockLogs` and `readLogs` check the digits, more strictly
   eth_getLogs: list(logOf(text)),
   eth_getTransactionByHash: orNull(transaction),
   eth_getTransactionCount: quantity,
@@ -112,12 +112,12 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * The door for nodes' answers: behind it, a TypeError is a fault of our own code.
+ * Checks the form of a node's answer. Every answer passes this check, so a later TypeError is a fault of our own code.
  * @returns the answer
- * @throws RpcError transient for one of another form than its method's
+ * @throws RpcError transient for an answer of another form than the method's
  */
-export function formed<T>(method: string, answer: unknown): T {
+export function checkedAnswer<T>(method: string, answer: unknown): T {
   if (FORMS[method] && !FORMS[method](answer))
-    throw transient(`${method}: the answer has another form`)
+    throw transientError(`${method}: the answer has another form`)
   return answer as T
 }

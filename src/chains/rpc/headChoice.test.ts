@@ -25,7 +25,7 @@ describe('the heads of nodes', () => {
       [head(-5), head(2 ** 60), head(100)],
       ['doubtful', 'doubtful', 'good'],
     ],
-    ['are not told', [null, head(100), head(101)], ['unknown', 'good', 'good']],
+    ['are unknown', [null, head(100), head(101)], ['unknown', 'good', 'good']],
     ['are outvoted', [head(100), head(9_999), head(101)], ['good', 'doubtful', 'good']],
     ['are outvoted from below', [head(100), head(40), head(101)], ['good', 'behind', 'good']],
     ['are of one node alone', [head(100)], ['good']],
@@ -63,7 +63,7 @@ describe('the heads of nodes', () => {
         if (!(bad.height > good.height)) return
         const isLater = bad.timeMs !== null && bad.timeMs > good.timeMs!
         if (!isLater) expect(verdict).toBe('good')
-        // five minutes are the most that clocks may differ by
+        // clocks may differ by five minutes at most
         if (verdict !== 'good')
           expect(bad.height - good.height).toBeLessThanOrEqual(BEHIND + 301_000 / 100)
       }),

@@ -1,17 +1,17 @@
-/** The newest block that a node says there is. */
+/** The newest block that a node reports. */
 export interface Head {
   height: number
-  /** Time of its block, null where the node doesn't tell. */
+  /** Time of the block, ms. Null where the node does not return it. */
   timeMs: number | null
 }
 
 /**
- * `behind`: others are further. `doubtful`: further than others without a good reason, or no number. `unknown`: it
- * didn't answer.
+ * `behind`: others are further. `doubtful`: further than others without a good reason, or not a number. `unknown`: the
+ * node did not answer.
  */
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
-/** No public chain has faster blocks; bounds by how much a head may lead in the time between two blocks. */
+/** Shortest block time of any public chain. Limits how many blocks one head may be ahead of another. */
 export const LEAST_BLOCK_MS = 100
 export interface HeadBounds {
   /** By how much honest heads may differ. */
@@ -20,13 +20,13 @@ export interface HeadBounds {
   leastBlockMs: number
 }
 
-/** Bounds what clocks may differ by. */
+/** Largest expected difference between clocks. */
 const AHEAD_OF_US_MS = 300_000
 
 /**
- * Judges the heads of several nodes of a chain. With three or more the median counts; with two, the higher one is
- * believed as far as the time of its block explains the lead. A number that is none never makes others look behind.
- * @param heads null where a node didn't answer
+ * Compares the heads of several nodes of a chain. With three or more nodes the median counts. With two, the higher head
+ * is accepted as far as its block's time explains the lead. A head that is not a number never makes others look behind.
+ * @param heads null where a node did not answer
  */
 export function judgeHeads(
   heads: readonly (Head | null)[],
@@ -51,7 +51,7 @@ function medianOf(heads: readonly Head[]): number {
   return heights[Math.floor(heights.length / 2)]!
 }
 
-/** The height that two nodes, or one, are measured by. */
+/** The height with which two nodes, or one, are compared. */
 function leaderOf(
   heads: readonly Head[],
   { behindBlocks, leastBlockMs }: HeadBounds,

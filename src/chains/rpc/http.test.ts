@@ -12,7 +12,7 @@ const serving = (
 ) => serveInTest(async (request, response) => answer(response, request, await bodyOf(request)))
 
 describe('the client of JSON-RPC nodes', () => {
-  it('posts to path and query with credentials, and gives the answer with its head', async () => {
+  it('posts to path and query with credentials, and returns the answer with status and headers', async () => {
     const url = await serving((response, { method, url: path, headers }, body) => {
       response.setHeader('x-node', 'one')
       response.end(
@@ -31,7 +31,7 @@ describe('the client of JSON-RPC nodes', () => {
     expect(data).toEqual({ method: 'POST', path: '/v2/key?a=b', authorization, body: { id: 1 } })
   })
 
-  it('unpacks what a node packs', async () => {
+  it('decompresses what a node compresses', async () => {
     const url = await serving((response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync(JSON.stringify({ result: 'ä'.repeat(100_000) })))
@@ -64,7 +64,7 @@ describe('the client of JSON-RPC nodes', () => {
     await expect(post({}, 200)).rejects.toThrow('no answer within 200 ms')
   })
 
-  it('refuses an answer that is too large, packed or not', async () => {
+  it('refuses an answer that is too large, compressed or not', async () => {
     const large = JSON.stringify({ result: 'x'.repeat(11 * 2 ** 20) })
     const plain = await serving((response) => void response.end(large))
     const packed = await serving((response) => {
@@ -75,12 +75,12 @@ describe('the client of JSON-RPC nodes', () => {
       await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({ code: TOO_LARGE })
   })
 
-  it('gives a JSON-RPC error whatever the status, and else the status with its head', async () => {
+  it('gives a JSON-RPC error whatever the status, and otherwise the status with its headers', async () => {
     const error = { code: -32_000, message: 'no' }
-    const told = await serving(
+    const url = await serving(
       (response) => void response.writeHead(500).end(JSON.stringify({ error })),
     )
-    expect(await jsonClient(told)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
+    expect(await jsonClient(url)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
     const busy = await serving(
       (response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'),
     )
@@ -89,7 +89,7 @@ describe('the client of JSON-RPC nodes', () => {
     expect((failure as { headers: Headers }).headers.get('retry-after')).toBe('7')
   })
 
-  it('asks again where a connection that it kept is closed under the request', async () => {
+  it('asks again where a kept-alive connection is closed during the request', async () => {
     const sockets: Socket[] = []
     let asked = 0
     const url = await serving((response, { socket }) => {

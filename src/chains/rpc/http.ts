@@ -9,11 +9,11 @@ import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
 import { inflateRaw, unzip } from 'node:zlib'
 
-/** Largest answer in bytes, packed and unpacked. */
+/** Largest answer in bytes, compressed and decompressed. */
 const MAX_BYTES = 10 * 2 ** 20
-/** Code of zlib for an answer that is larger unpacked. */
+/** zlib's error code for an answer that is too large after decompression. */
 export const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE'
-/** Time for which an unused connection is kept, ms: shorter than most servers keep theirs. */
+/** Keep-alive time of an unused connection, ms: shorter than that of most servers. */
 const IDLE_MS = 4_000
 const HEADERS = {
   'content-type': 'application/json',
@@ -21,7 +21,7 @@ const HEADERS = {
   'accept-encoding': 'gzip, deflate',
 } as const
 
-/** Answer of a node: parsed JSON with the head of its HTTP response. */
+/** Answer of a node: parsed JSON with the status and headers of its HTTP response. */
 export interface JsonAnswer {
   status: number
   headers: Pick<Headers, 'get'>
@@ -29,10 +29,11 @@ export interface JsonAnswer {
 }
 
 /**
- * Client that posts JSON to one URL over connections that it keeps: Node's own, since `fetch` takes seven times the
- * processor time of a small call. The time limit holds for the whole answer, its last byte included.
- * @throws Error with status, headers and body (`details`, for sorting alone) for a status other than 2xx, unless the
- *   body is a JSON-RPC error; else with the code of the connection, or of Node's zlib where the answer is too large
+ * Creates a client that posts JSON to one URL over kept-alive connections. Uses Node's http module, because `fetch`
+ * takes seven times the processor time for a small call. The timeout covers the whole answer, including its last byte.
+ * @throws Error with status, headers and body (`details`, only for classification) for a status other than 2xx, unless
+ * the body is a JSON-RPC error; otherwise with the code of the connection error, or of Node's zlib where the answer is
+ * too large
  */
 export function jsonClient(url: string): (body: unknown, limitMs: number) => Promise<JsonAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
@@ -56,14 +57,16 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
   }
 }
 
-/** @param onStale asks again where the server closed a kept connection while the request was on its way */
+/**
+ * @param onStale asks again; called where the server closed a kept-alive connection while the request was on its way
+ */
 function exchange(
   request: ClientRequest,
   text: Buffer,
   onStale?: () => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
-    // after the response's head, errors are the response's
+    // after the response's headers, errors are emitted by the response
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (onStale && request.reusedSocket && error.code === 'ECONNRESET') resolve(onStale())
       else reject(error)
@@ -94,7 +97,10 @@ const BOUND = { maxOutputLength: MAX_BYTES }
 /** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), whatever its window. */
 const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
-/** Undoes the encoding. Some servers send raw DEFLATE data as `deflate` (RFC 9110, section 8.4.1.2). */
+/**
+ * Decompresses a body by its content encoding. Some servers send raw DEFLATE data as `deflate` (RFC 9110, section
+ * 8.4.1.2).
+ */
 function unpacked(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
   const name = encoding.trim().toLowerCase()
   if (name === 'identity' || body.length < 2) return body

@@ -5,7 +5,7 @@ import type { Commitment } from './solana.js'
 const RECONNECT_MS = 2_000
 
 export interface LogsWatchOptions {
-  /** Tried in turn. */
+  /** URLs, tried in turn. */
   urls: readonly string[]
   /** base58 */
   programId: string
@@ -26,7 +26,7 @@ export function watchLogs(options: LogsWatchOptions): () => void {
   const watch = async (): Promise<void> => {
     for (let attempts = 0; !end.signal.aborted; attempts++) {
       await connection(urls[attempts % urls.length]!, options, end.signal).catch(onFault)
-      // transactions of the meantime are found by polling
+      // polling finds the transactions of the time without a connection
       onLogs()
       await sleep(RECONNECT_MS, undefined, { signal: end.signal, ref: false }).catch(() => {})
     }
@@ -35,7 +35,11 @@ export function watchLogs(options: LogsWatchOptions): () => void {
   return () => end.abort()
 }
 
-/** Subscribes over a new connection. @returns once it has ended @throws its error */
+/**
+ * Subscribes over a new connection.
+ * @returns once the connection has ended
+ * @throws the connection's error
+ */
 async function connection(
   url: string,
   { programId, commitments, onLogs }: LogsWatchOptions,
@@ -52,7 +56,7 @@ async function connection(
   socket.on('message', (data) => {
     if (isNotification(String(data))) onLogs()
   })
-  // the first is thrown below; ending a connection that is not open yet makes another
+  // the first error is thrown below; terminating a connection that is not open yet emits another one
   socket.on('error', () => {})
   await once(socket, 'close', { signal }).finally(() => socket.terminate())
 }

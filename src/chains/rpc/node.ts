@@ -7,46 +7,49 @@ import type { HeadVerdict } from './headChoice.js'
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
-/** A node that serves another chain; looked at again after a while. */
+/** A node that serves another chain. It is checked again after `WRONG_REST_MS`. */
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
 
-/** Share of a node that a use may take, so it leaves room to the others. */
+/** Share of a node's capacity that a consumer may use, so that the others keep theirs. */
 export interface Share {
   atOnce: number
   perSecond: number
-  /** Calls that wait for their turn; more are refused. */
+  /** Most calls in the queue. Further calls are refused. */
   waiting: number
-  /** Time limit of a call, ms, where it is shorter than the method's. */
+  /** Timeout of a call, ms, where it is shorter than the method's. */
   limitMs?: number
 }
 
 const REST_BASE_MS = 250
 const REST_MAX_MS = 300_000
-/** Bounds the time for which a node is not asked after a rate limit: the pause that it named, or none. */
+/** Longest rest after a rate limit: where the node named a pause, and where it did not. */
 const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
-/** Pause before a node of another chain is looked at again: one answer may have been another's. */
+/** Rest before a node of another chain is checked again: a proxy may have mixed up one answer. */
 const WRONG_REST_MS = 30_000
-/** Time for which a node is asked after others, once the chain has refuted its answer. */
+/** How long a node is asked after the others once the chain has refuted its answer. */
 const REFUTED_MS = 600_000
-/** Weight of the newest answer in the latency. */
+/** Weight of the newest answer in the moving average of the latency. */
 const LATENCY_WEIGHT = 0.2
 
-/** A node of a pool: its faults, rests and numbers. Its times are of the clock that nobody sets. */
+/** A node of a pool, with its faults, rests and counters. Times are of the monotonic clock. */
 export class Node {
   readonly host: string
   readonly call: Call
-  /** The check that it is of the right chain, shared by those who ask at once; null before and after a fault. */
+  /**
+   * The pending or finished check of the node's chain, shared by concurrent calls. Null before the check and after a
+   * fault.
+   */
   checked: Promise<void> | null = null
-  /** True if a question in the background, which shows whether it answers again, is under way. */
+  /** True while a background call checks whether the node answers again. */
   isProbed = false
   head: HeadVerdict | null = null
-  /** The reason not to use it for being of another chain. */
+  /** Why the node can't be used: it serves another chain. */
   wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
-  /** True if it rests because it asked to. */
+  /** True if the node asked for its rest. */
   #isMuted = false
   #behindUntilMs = 0
   #refutedUntilMs = 0
@@ -73,19 +76,22 @@ export class Node {
         }
   }
 
-  /** True if it asked not to be called, which is respected even when all others fail. */
+  /** True if the node asked not to be called. This is respected even when all others fail. */
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
-  /** Order of preference: 0 for a healthy node, 1 for one behind others, then those with faults by their rests. */
+  /**
+   * Order of preference: 0 for a healthy node, 1 for a node behind others, then nodes with faults by the end of their
+   * rest.
+   */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)
     return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
   /** True if it failed more than once in a row. */
-  isAway = (): boolean => this.#faultsInARow > 1
+  isFailing = (): boolean => this.#faultsInARow > 1
 
-  /** True if it had faults and may be looked at again. */
+  /** True if the node had faults and its rest has ended. */
   needsProbe = (nowMs: number): boolean =>
     !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
@@ -95,7 +101,7 @@ export class Node {
     this.wrong = null
   }
 
-  /** Rests after a fault, longer after each. */
+  /** Starts a rest after a fault, longer after each one. */
   rest(error: RpcError | WrongChainError, nowMs: number): void {
     // calls that failed together are one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
@@ -114,7 +120,7 @@ export class Node {
     this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, mostMs) : restMs)
   }
 
-  /** Is tried after others for a while. */
+  /** Makes the pool prefer other nodes until then. */
   setBehind(untilMs: number): void {
     this.#behindUntilMs = untilMs
   }
@@ -142,6 +148,6 @@ export class Node {
   }
 }
 
-/** True if another node may answer otherwise. */
+/** True if another node may answer differently. */
 export const isFaultOfNode = ({ fault }: RpcError): boolean =>
   fault === 'transient' || fault === 'rate_limited'

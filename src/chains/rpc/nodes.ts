@@ -4,11 +4,11 @@ import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   isContradicting,
-  isPassing,
-  LackingError,
+  isRetryable,
+  MissingDataError,
   RefutedError,
   RpcError,
-  transient,
+  transientError,
 } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
@@ -17,41 +17,41 @@ import { type Consumer, SHARES } from './shares.js'
 export { type Call, WrongChainError } from './node.js'
 export type { Consumer } from './shares.js'
 
-/** Too few nodes gave equal answers: nothing is known, so nothing is accepted. */
+/** Too few nodes gave equal answers, so no answer is accepted. */
 export class UndecidedError extends ChainUnavailableError {
   override name = 'UndecidedError'
 }
 
-/** Nodes gave unequal answers about what is accepted for ever. */
+/** Nodes gave unequal answers to a call whose answer is accepted for good. */
 export class DisagreementError extends UndecidedError {
   override name = 'DisagreementError'
 }
 
-/** A node that is needed for a second answer gave none. */
+/** A second node is needed, and it did not answer. */
 export class SilenceError extends UndecidedError {
   override name = 'SilenceError'
 }
 
-/** Waits for an answer of two nodes; `fallback` while there is none. */
+/** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
 export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   orIf(asked, (error) => error instanceof UndecidedError, fallback)
 
-/** Bounds of an agreement. */
+/** Conditions of an agreement. */
 export interface AgreedOptions<T> {
   isSame?: (a: T, b: T) => boolean
-  /** Nodes that have to give an answer; 2 where it is left out. One suffices where only one is configured. */
+  /** Nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
   least?: number
-  /** True if answers are checked against what two nodes agreed on: a node that it refutes has answered, without a say. */
+  /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean
 }
 
 /** An answer, and the number of nodes that gave it. */
-export interface Agreed<T> {
+export interface Agreement<T> {
   answer: T
   nodes: number
 }
 
-/** `size` at once and one batch after the other. @returns the answers in order */
+/** Runs `ask` for `size` items at once, one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(
   items: readonly T[],
   size: number,
@@ -63,41 +63,41 @@ export async function inBatches<T, R>(
   return answers
 }
 
-/** Options of a pool that are not those of its kind of chain. */
+/** Options of a pool that do not depend on the chain family. */
 export interface PoolOptions<Hash extends string> {
   label: string
   urls: readonly string[]
-  /** Expected of every node; learned from the first node when absent. */
+  /** Genesis hash expected of every node. Absent: the first node's. */
   genesisHash?: Hash | undefined
-  /** Time that a block takes at least, ms: a quicker lead over the only other node is not believed. */
+  /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
   leastBlockMs?: number | undefined
-  /** Most that the pool may ask of each node; unbounded where it is left out. */
+  /** Limit of the calls to each node. Absent: no limit. */
   share?: Share | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
-  /** Its errors are RpcErrors. @param limitMs of each call, where it is shorter than usual */
+  /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): Call
-  /** Checks whatever else identifies the chain. @throws WrongChainError */
+  /** Checks everything else that identifies the chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: Call): Promise<Head>
-  /** Nodes whose head is further than this behind others' count as lagging. */
+  /** Nodes whose head is further behind than this count as lagging. */
   behindBlocks: number
 }
 
-/** Interval between comparisons of the nodes' heads. */
+/** Interval between two comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
-/** Time for which a node is asked after others that both contradicted it. */
+/** How long a node is asked after two others that both contradicted it. */
 const OUTVOTED_MS = 60_000
 
-/** Pools of the same nodes, and what they learn of them together. */
+/** The pools of the same nodes, and what they share. */
 interface Family<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<Consumer | 'index', NodePool<Hash>>
   comparedMs: number
-  /** Height that two nodes had reached when heads were compared last. */
+  /** Height that two nodes had reached at the last comparison of heads. */
   sharedHeight: number
 }
 
@@ -106,12 +106,12 @@ type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
 
-/** A pool of nodes as its users see it. */
+/** The public interface of a pool. */
 export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof NodePool<Hash>>
 
 /**
- * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure; then
- * one question in the background, nobody's call, shows whether it answers again. Nodes of another chain are refused.
+ * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure.
+ * After the rest, one background call checks whether the node answers again. Nodes of another chain are refused.
  */
 export class NodePool<Hash extends string> {
   readonly label: string
@@ -149,7 +149,7 @@ export class NodePool<Hash extends string> {
     )
   }
 
-  /** Numbers of each node, by use; the first pool is `index`. */
+  /** Counters of each node, by consumer. The indexer's pool is `index`. */
   health(nowMs: number = performance.now()): { use: Consumer | 'index'; nodes: NodeNumbers[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({
       use,
@@ -158,7 +158,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Call to one node.
+   * Calls one node.
    * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
    */
   readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
@@ -169,9 +169,8 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Several calls to one node, so their answers are consistent. A fault of any call restarts the work on another
-   * node.
-   * @param work gets the node's host too
+   * Makes several calls to one node, so that answers are consistent. A fault restarts the work on another node.
+   * @param work also gets the node's host
    * @throws as `call`
    */
   async onOneNode<T>(work: (call: Call, host: string) => Promise<T>): Promise<T> {
@@ -188,13 +187,13 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node that answers, healthy ones first. One that is away is asked where all are.
+   * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
    * @param least answers that are needed, where so many nodes are configured
-   * @throws ChainUnavailableError when fewer do
+   * @throws ChainUnavailableError when fewer nodes answer
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>, least = 1): Promise<T[]> {
     const all = this.#inOrder()
-    const awake = all.filter((node) => !node.isAway())
+    const awake = all.filter((node) => !node.isFailing())
     const needed = Math.min(least, this.size)
     const asked = awake.length >= needed ? awake : all
     const answers = await Promise.all(asked.map((node) => this.#ask(node, work)))
@@ -210,10 +209,10 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Hands something to every node, so one which passes nothing on holds up nobody. A refusal waits for all.
-   * @param isTaken whether a node's answer says that it took the thing
-   * @returns the first answer of one that did, else what a node said
-   * @throws ChainUnavailableError when none answers
+   * Sends something to every node. Resolves at the first acceptance, or with a refusal once all have answered.
+   * @param isTaken whether a node's answer is an acceptance
+   * @returns the first acceptance, or else a node's refusal
+   * @throws ChainUnavailableError when no node answers
    */
   async toEveryNode<T>(
     hand: (call: Call) => Promise<T>,
@@ -229,7 +228,7 @@ export class NodePool<Hash extends string> {
     })
   }
 
-  /** The answer of `agreed`. */
+  /** Like `agreed`, and returns only the answer. */
   async quorum<T>(
     ask: (call: Call) => Promise<T>,
     isSame: (a: T, b: T) => boolean = isDeepStrictEqual,
@@ -238,16 +237,16 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Asks for what is accepted for ever: two nodes have to give equal answers where two are configured. A node that
-   * fails, rests or asked to wait has not answered.
-   * @param ask gets the first answer of another node, if there is one: it may ask for less then
-   * @throws DisagreementError; SilenceError where one node has answered and another is needed; RpcError of fault
-   *   too_much where that keeps two from agreeing, or of fault refused where as many refuse; ChainUnavailableError
+   * Asks for an answer that is accepted for good: two nodes have to give equal answers where two are configured. A node
+   * that fails, rests or asked to wait does not count as an answer.
+   * @param ask gets the first answer of another node, if there is one, and may then ask for less
+   * @throws DisagreementError; SilenceError where one node answered and another is needed; RpcError of fault too_much
+   * where that prevents an agreement, or of fault refused where two nodes refuse; ChainUnavailableError
    */
   async agreed<T>(
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreedOptions<T> = {},
-  ): Promise<Agreed<T>> {
+  ): Promise<Agreement<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
     const needed = Math.min(least, this.size)
@@ -256,8 +255,8 @@ export class NodePool<Hash extends string> {
       const node = nodes[i]!
       const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result, node.host))
       if ('error' in answer) {
-        // one fault may be of the moment; a node with more of them is away
-        const isNew = !failed.has(node) && !node.isAway() && isPassing(answer.error)
+        // a single fault may be momentary, so the node is asked once more
+        const isNew = !failed.has(node) && !node.isFailing() && isRetryable(answer.error)
         if (isNew) nodes.push(node)
         failed.set(node, answer.error)
         continue
@@ -268,7 +267,7 @@ export class NodePool<Hash extends string> {
       if (same.length + 1 >= needed)
         return { answer: same[0]?.result ?? result, nodes: same.length + 1 }
       answers.push({ node, result })
-      // what was too much for a node by itself may be little beside another's answer
+      // a range that was too much for a node without another answer may now be small enough
       if (answers.length === 1)
         nodes.push(...nodes.slice(0, i).filter((one) => isTooMuch(failed.get(one))))
     }
@@ -282,7 +281,7 @@ export class NodePool<Hash extends string> {
     )
   }
 
-  /** Why no answer counts. */
+  /** The error that explains why no answer was accepted. */
   #undecided(
     answered: readonly Node[],
     failed: ReadonlyMap<Node, RpcError | WrongChainError>,
@@ -293,7 +292,7 @@ export class NodePool<Hash extends string> {
     const [only] = answered
     const contradicting = this.#nodes.filter((node) => isContradicting(failed.get(node)))
     if (only && answered.length + contradicting.length > 1) {
-      // one node on another fork must not stay the first of three
+      // a single node on another fork must not stay the first of three
       if (answered.length === 1 && contradicting.length > 1)
         only.setBehind(performance.now() + OUTVOTED_MS)
       const hosts = [...answered, ...contradicting].map(({ host }) => host)
@@ -303,8 +302,8 @@ export class NodePool<Hash extends string> {
     }
     const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
-    // an answer about the item explains more than a node that is away
-    const cause = errors.find((error) => error instanceof LackingError) ?? errors.at(-1) ?? null
+    // an answer about the item explains more than an unavailable node
+    const cause = errors.find((error) => error instanceof MissingDataError) ?? errors.at(-1) ?? null
     if (!only) return this.#unavailable(cause)
     const silent = this.#nodes
       .filter((node) => node !== only)
@@ -315,7 +314,7 @@ export class NodePool<Hash extends string> {
     )
   }
 
-  /** Puts nodes whose answers the chain refuted after all others for a while. */
+  /** Puts nodes whose answers the chain refuted after all others for `REFUTED_MS`. */
   refute(hosts: ReadonlySet<string>, error: RefutedError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {
@@ -325,19 +324,19 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * The head by the first node that has reached the height that two nodes had when heads were compared. A first node
-   * that hides a few blocks holds nothing up. Where no node has reached it, as after a reorg, the highest head counts.
+   * The head of the first node that has reached the shared height of the last comparison. So a first node that hides a
+   * few blocks delays nothing. Where no node has reached it, as after a reorg, the highest head counts.
    * @throws as `call`
    */
   async newestHead<T>(read: (call: Call) => Promise<T>, heightOf: (head: T) => number): Promise<T> {
     const below: T[] = []
-    // a comparison that ends meanwhile may have seen blocks that are newer than the answer
+    // read before the call: a comparison that ends meanwhile may know newer blocks than the answer
     const { sharedHeight } = this.#family
     const asked = this.onOneNode(async (call) => {
       const head = await read(call)
       if (heightOf(head) >= sharedHeight) return head
       below.push(head)
-      throw new LackingError(`the head is below block ${sharedHeight}`)
+      throw new MissingDataError(`the head is below block ${sharedHeight}`)
     })
     return asked.catch((error: unknown) => {
       const [highest] = below.sort((a, b) => heightOf(b) - heightOf(a))
@@ -346,7 +345,7 @@ export class NodePool<Hash extends string> {
     })
   }
 
-  /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
+  /** Compares the heads, at most once per interval. Demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
       return
@@ -371,12 +370,12 @@ export class NodePool<Hash extends string> {
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(
         node.url,
-        transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
+        transientError(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
       )
     }
   }
 
-  /** Healthy nodes in the order of the configuration, then the others. */
+  /** Usable nodes in the order of preference. Starts background checks of nodes whose rest has ended. */
   #inOrder(): Node[] {
     const nowMs = performance.now()
     const ranked = this.#nodes
@@ -388,7 +387,7 @@ export class NodePool<Hash extends string> {
     return ranked.map(({ node }) => node)
   }
 
-  /** In the background; the node is used again once it answers. Never throws. */
+  /** Calls a node in the background. The node is used again once it answers. Never throws. */
   #probe(node: Node): void {
     node.isProbed = true
     void this.#ask(node, this.#options.headOf)
@@ -398,7 +397,7 @@ export class NodePool<Hash extends string> {
       })
   }
 
-  /** A fault of the node itself makes it rest. @throws whatever is no error of an RPC */
+  /** Runs the work on a node, which rests after a fault of its own. @throws errors that are not of an RPC call */
   async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
@@ -408,7 +407,7 @@ export class NodePool<Hash extends string> {
     } catch (error) {
       if (error instanceof WrongChainError) node.rest(error, performance.now())
       else if (!(error instanceof RpcError)) throw error
-      else if (error instanceof LackingError) node.answered()
+      else if (error instanceof MissingDataError) node.answered()
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)
@@ -417,7 +416,7 @@ export class NodePool<Hash extends string> {
     }
   }
 
-  /** @throws WrongChainError, or whatever the question fails with */
+  /** Checks once that a node serves the right chain. @throws WrongChainError, or the error of the call */
   #check(node: Node): Promise<void> {
     if (node.checked) return node.checked
     const checked = this.#checkChain(node)
@@ -437,7 +436,7 @@ export class NodePool<Hash extends string> {
       )
   }
 
-  /** @param last null where no node might be asked at all */
+  /** @param last null where every node was resting */
   #unavailable(last: Error | null = null): ChainUnavailableError {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
     const cause =

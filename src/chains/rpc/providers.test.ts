@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { LackingError, type RpcError } from './errors.js'
+import { MissingDataError, type RpcError } from './errors.js'
 import { ERROR_TABLE, holds, STATUS_TABLE } from './errorTable.js'
 import { callOver, createRpc } from './evm.js'
 
@@ -12,13 +12,13 @@ interface Said {
   method?: string
   /** HTTP status, 200 where it is left out. */
   status?: number
-  /** Left out where the body is the text alone. */
+  /** Absent where the body is only the text. */
   code?: number | string
   text: string
   data?: unknown
 }
 
-/** A node that answers one method so, and knows its chain. */
+/** A node that answers one method with this error, and identifies its chain. */
 const nodeSaying = ({ method: asked, status = 200, code, text, data }: Said): Promise<string> =>
   serveInTest(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request)) as { id: number; method: string }
@@ -321,7 +321,7 @@ const TRANSIENT: (Said & { reason: string })[] = [
 
 const named = (list: readonly Said[]) => list.map((said) => ({ ...said, said }))
 
-describe('what clients and providers say', () => {
+describe('errors of clients and providers', () => {
   it.each(named(TOO_MUCH))('asks for less: $by, "$text"', async ({ said }) => {
     expect(await errorOf(said)).toMatchObject({ fault: 'too_much' })
   })
@@ -336,7 +336,7 @@ describe('what clients and providers say', () => {
 
   it.each(named(UNABLE))('is what this node can’t do: $by, "$text"', async ({ said }) => {
     const error = await errorOf(said)
-    expect(error).toBeInstanceOf(LackingError)
+    expect(error).toBeInstanceOf(MissingDataError)
     expect(error.reason).toBe('method_missing')
   })
 
@@ -386,7 +386,7 @@ describe('a second node', () => {
     },
   )
 
-  it('does not cost the first its turn, where that lacks a method', async () => {
+  it('leaves the first node in use, where only a method is missing there', async () => {
     const [lacking] = UNABLE
     const urls = [await nodeSaying({ ...lacking!, method: 'eth_gasPrice' }), await good()]
     const rpc = createRpc({ label: '1', urls, chainId: CHAIN_ID })

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
-import { RpcError, transient } from './errors.js'
+import { RpcError, transientError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
-/** How soon two answers are there again after an outage of one of two nodes, by a clock of the test. */
+/** How soon two nodes answer again after an outage of one of them, measured by a clock of the test. */
 
 const MINUTE_MS = 60_000
-/** Most time from a node's return until the step that has both answers. */
+/** Longest time from a node's return until the first step that has both answers. */
 const GOES_ON_MS = 10_000
 
 beforeEach(() => {
@@ -18,21 +18,24 @@ afterEach(() => {
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What a node does that is away. */
+/** Kinds of outages. */
 const OUTAGES: Record<string, () => Promise<never>> = {
   fails: async () => {
-    throw transient('HTTP 502')
+    throw transientError('HTTP 502')
   },
   'hangs until the time limit of a light question': async () => {
     await wait(3_000)
-    throw transient('timed out')
+    throw transientError('timed out')
   },
   'is rate limited without a time': async () => {
     throw new RpcError('rate_limited', 'HTTP 429')
   },
 }
 
-/** Steps of a worker until one has two answers. @returns times of the success and of the second node's questions */
+/**
+ * Repeats the step of a worker until it has two answers.
+ * @returns the times of the success and of the calls to the second node
+ */
 async function recover(outage: () => Promise<never>, returnsMs: number) {
   const startedMs = performance.now()
   const elapsedMs = () => performance.now() - startedMs
@@ -77,7 +80,7 @@ describe.each(Object.entries(OUTAGES))('a node that %s', (_, outage) => {
     },
   )
 
-  it('is not asked all the time meanwhile', async () => {
+  it('is not asked continuously meanwhile', async () => {
     const work = recover(outage, 10 * MINUTE_MS)
     const { askedMs } = await timed(work, 11 * MINUTE_MS)
     const perMinute = askedMs.length / 10
@@ -85,7 +88,7 @@ describe.each(Object.entries(OUTAGES))('a node that %s', (_, outage) => {
   })
 })
 
-it('a node that asked to wait is asked after that time alone, though a second answer is needed', async () => {
+it('a node that asked to wait is asked only after that time, though a second answer is needed', async () => {
   const work = recover(async () => {
     throw new RpcError('rate_limited', 'HTTP 429', 20_000)
   }, 10 * MINUTE_MS)

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { servedByKey, servedFor } from './served.js'
+import { cachedByKey, cachedFor } from './served.js'
 
 let nowMs = 1
 beforeAll(() => vi.spyOn(performance, 'now').mockImplementation(() => nowMs))
 afterAll(() => vi.restoreAllMocks())
 
-describe('served answers', () => {
-  it('are no older than their time, and asked for no more often, whatever is asked when', async () => {
+describe('cached answers', () => {
+  it('are never older than their time, and are fetched at most once in that time', async () => {
     const step = fc.record({
       key: fc.integer({ min: 1, max: 3 }),
       waitMs: fc.integer({ min: 0, max: 120 }),
@@ -16,7 +16,7 @@ describe('served answers', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let asked = 0
         nowMs = 1
-        const serve = servedByKey(
+        const serve = cachedByKey(
           async (key: number) => {
             asked += 1
             return { key, atMs: nowMs }
@@ -38,15 +38,15 @@ describe('served answers', () => {
     )
   })
 
-  it('are shared while they are under way', async () => {
+  it('are shared by concurrent calls', async () => {
     let asked = 0
-    const serve = servedFor(100, async () => ++asked)
+    const serve = cachedFor(100, async () => ++asked)
     expect(await Promise.all([serve(), serve(), serve()])).toEqual([1, 1, 1])
   })
 
-  it('are no failures', async () => {
+  it('do not include failures', async () => {
     let isDown = true
-    const serve = servedFor(1_000, async () => {
+    const serve = cachedFor(1_000, async () => {
       if (isDown) throw new Error('down')
       return 'up'
     })

@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache'
 
-/** Serves an answer for some time before it is asked for again; a failure is not kept. */
-export function servedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
-  return servedByKey(ask, { forMs: () => forMs, most: 1 })
+/** Caches an answer for some time, ms. Failures are not cached. */
+export function cachedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+  return cachedByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
-export interface ServedOptions<T, A extends readonly unknown[] = []> {
-  /** Time for which an answer is served, ms. */
+export interface CacheOptions<T, A extends readonly unknown[] = []> {
+  /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
-  /** Answers that are kept; the oldest makes room. */
+  /** Most cached answers. The oldest is dropped. */
   most: number
-  /** Questions of one key have one answer; default: all that is asked of. */
+  /** Cache key of a call. Default: all arguments. */
   keyOf?: (...of: A) => string
 }
 
-/** Questions under way are shared; a failure is not kept. */
-export function servedByKey<A extends readonly unknown[], T>(
+/** Caches answers by key. Concurrent calls with the same key share one request. Failures are not cached. */
+export function cachedByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
-  { forMs, most, keyOf = (...of) => of.join(' ') }: ServedOptions<T, A>,
+  { forMs, most, keyOf = (...of) => of.join(' ') }: CacheOptions<T, A>,
 ): (...of: A) => Promise<T> {
   const known = new LRUCache<string, { answer: T }, { of: A }>({
     max: most,

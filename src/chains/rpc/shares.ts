@@ -1,22 +1,26 @@
 import type { Share } from './node.js'
 
 /**
- * Callers beside the indexer: each has its own rests and limits, so none costs another its nodes. `judge` reads
- * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
+ * Users of the nodes beside the indexer. Each has its own rests and limits, so that none takes nodes from another.
+ * `judge` reads balances for payments. The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens`
+ * and `wallets`.
  */
 export type Consumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
-/** Bounds what strangers' requests of one kind can make the API ask of a node. */
+/** Limits what anonymous requests of one kind can make the API ask of a node. */
 const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
-/** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
+/**
+ * Shares of the consumers that anonymous requests cause work for. The judge's share has room for all of its concurrent
+ * requests.
+ */
 export const SHARES: Readonly<Record<Consumer, Share | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,
   refunds: STRANGERS,
-  // statuses are polled: a client that learns soon that a chain is away asks again
+  // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGERS, limitMs: 3_000 },
   tokens: STRANGERS,
-  // callers who sign in wait: a node that hangs leaves time for another's word (`smartWallet.ts`)
+  // callers wait to sign in: after a hanging node, time is left for another node (`smartWallet.ts`)
   wallets: { ...STRANGERS, limitMs: 2_000 },
 }

@@ -70,7 +70,7 @@ describe('a call', () => {
   })
 })
 
-it('a node that hangs is known within seconds, however many long questions wait for it', async () => {
+it('a hanging node is detected within seconds, however many long calls wait for it', async () => {
   const url = await serveInTest(() => {})
   const call = clusterCall(url, 20_000)
   for (let i = 0; i < 100; i++) call('getTransaction', []).catch(() => {})
@@ -90,7 +90,7 @@ describe('nodes', () => {
     const rpc = createSolanaRpc({ label: 'solana', urls: [limited.url] })
     for (let n = 0; n < 20; n++)
       await expect(rpc.call('getSlot', [])).rejects.toThrow(/no RPC URL answers/)
-    // the genesis, and the first question
+    // the calls for the genesis, and the first call
     expect(limited.asked()).toBe(2)
   })
 
@@ -100,7 +100,7 @@ describe('nodes', () => {
       ...(question.method === 'getGenesisHash' && { result: genesis }),
     }))
 
-  it('of another cluster are passed over, and refused when there is no other', async () => {
+  it('of another cluster are skipped, and refused when there is no other', async () => {
     const ours = await cluster('ours')
     const other = await cluster('other')
     const both = createSolanaRpc({

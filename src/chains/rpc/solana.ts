@@ -3,14 +3,14 @@ import type { RpcFault } from './errors.js'
 import { callOver } from './evm.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
-/** Agreement that a cluster reached on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
+/** Level of agreement on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
 
 /** Several nodes of one Solana cluster; genesis hashes in base58. */
 export type SolanaRpc = Nodes
 
 const TIMEOUT_MS = 20_000
-/** Questions that a healthy node answers from memory, with their time limit, ms: a node that hangs shows by them. */
+/** Timeout, ms, of methods that a healthy node answers from memory. A hanging node is detected by them. */
 const LIGHT_TIMEOUT_MS = 3_000
 const LIGHT: ReadonlySet<string> = new Set([
   'getAccountInfo',
@@ -19,9 +19,9 @@ const LIGHT: ReadonlySet<string> = new Set([
   'getGenesisHash',
   'getSlot',
 ])
-/** Equals 20 s; slots are shorter than the blocks of other chains. */
+/** 20 seconds of slots. Slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
-/** Concurrent requests to a node: hundreds of transactions are read at once. */
+/** Concurrent requests to a node. Hundreds of transactions are read in parallel. */
 const AT_ONCE = 16
 
 export function createSolanaRpc(options: PoolOptions<string>): SolanaRpc {
@@ -40,8 +40,8 @@ export function createSolanaRpc(options: PoolOptions<string>): SolanaRpc {
 }
 
 /**
- * Reactions to the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by their numbers: their words look like
- * those of EVM nodes and mean other things. What only another node, or a later moment, can answer is transient.
+ * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code: their texts resemble those of EVM
+ * nodes and mean other things. An error that only another node or a later attempt can resolve is transient.
  */
 const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
@@ -53,7 +53,7 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
 ])
 
-/** A bounded number of calls at once; light ones wait for none. @param timeoutMs of each call */
+/** Calls a cluster with a limit of concurrent calls. Light calls skip the queue. @param timeoutMs of each call */
 export function clusterCall(url: string, timeoutMs: number): Call {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = callOver(url, { timeoutMs, faults: FAULTS })

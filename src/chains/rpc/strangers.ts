@@ -1,15 +1,15 @@
 import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
-import { LackingError } from './errors.js'
+import { MissingDataError } from './errors.js'
 import { type Call, type Nodes, orIfUndecided } from './nodes.js'
 
-/** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
+/** How long "unknown" is cached, ms. Short, since the transaction may be on its way. */
 const UNKNOWN_MS = 2_000
 const SEEN_MS = 1_000
-/** Confirmed facts stay, whatever a node says later; a rewind may still change them. */
+/** How long a final state is cached, ms. Not for ever, since an operator's rewind may change it. */
 const CONFIRMED_MS = 60_000
 
-/** Bounds on the transactions whose state is kept. */
-export const SIGHTINGS = {
+/** Lifetimes in the cache of transaction states, and its size. */
+export const TX_STATE_CACHE = {
   forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_MS
     return isFinal(seen) ? CONFIRMED_MS : SEEN_MS
@@ -17,7 +17,7 @@ export const SIGHTINGS = {
   most: 10_000,
 }
 
-/** True if a sighting makes a status terminal. */
+/** True if this state makes a status terminal. */
 const isFinal = (seen: ChainTx | PaymentTx): seen is Extract<ChainTx | PaymentTx, MinedTx> =>
   seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 
@@ -28,8 +28,11 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
   a.succeeded === b.succeeded &&
   a.isRegistration === b.isRegistration
 
-/** A terminal status stays unconfirmed while two nodes contradict each other. */
-export async function twiceSeen<T extends ChainTx | PaymentTx>(
+/**
+ * Reads a transaction's state. A final state needs two nodes: while they contradict each other, it is returned as
+ * unconfirmed.
+ */
+export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,
 ): Promise<T> {
@@ -37,12 +40,13 @@ export async function twiceSeen<T extends ChainTx | PaymentTx>(
   if (!isFinal(seen)) return seen
   const known = async (call: Call): Promise<T> => {
     const other = await look(call)
-    // a node may have forgotten the transaction
-    if (other.state === 'unknown') throw new LackingError('the node does not know the transaction')
+    // this node may have forgotten the transaction
+    if (other.state === 'unknown')
+      throw new MissingDataError('the node does not know the transaction')
     return other
   }
   return orIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
 }
 
-/** Bounds on the balances that are kept. */
-export const BALANCES = { forMs: () => 3_000, most: 10_000 }
+/** Lifetime in the cache of balances, and its size. */
+export const BALANCE_CACHE = { forMs: () => 3_000, most: 10_000 }

@@ -1,7 +1,7 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { big, type Registrar } from './registrar.js'
+import { type Registrar, toAnchorNumber } from './registrar.js'
 
-/** Owner of upgradeable programs. */
+/** The program that owns upgradeable programs. */
 export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
 /** Account that holds a program's code and upgrade authority. */
@@ -13,16 +13,16 @@ export interface InitialTerms {
   admin: PublicKey
   relay: PublicKey
   treasury: PublicKey
-  /** 1 to 30 days, for ever. */
+  /** 1 to 30 days, in seconds. Can't be changed later. */
   reclaimSeconds: bigint
 }
 
-/** Signed and paid by the program's upgrade authority. */
+/** Instruction that initializes the registrar. The program's upgrade authority signs and pays. */
 export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
   const args = {
     ...authoritiesOf(terms),
     admin_authority: terms.admin,
-    reclaim_seconds: big(terms.reclaimSeconds),
+    reclaim_seconds: toAnchorNumber(terms.reclaimSeconds),
   }
   const programData = programDataAddress(registrar.programId)
   return registrar.instruction('initialize', args, {
@@ -38,7 +38,7 @@ const authoritiesOf = ({ relay, treasury }: Authorities) => ({
   treasury_authority: treasury,
 })
 
-/** Signed by the admin authority. */
+/** Instruction that changes the authorities. The admin authority signs. */
 export const setAuthorities = (
   registrar: Registrar,
   admin: PublicKey,
@@ -46,7 +46,7 @@ export const setAuthorities = (
 ): TransactionInstruction =>
   registrar.instruction('set_authorities', authoritiesOf(named), { admin_authority: admin })
 
-/** The proposed one accepts by `acceptAdmin`. Signed by the present one. */
+/** Instruction that proposes a new admin authority, which accepts by `acceptAdmin`. The present one signs. */
 export const proposeAdmin = (
   registrar: Registrar,
   admin: PublicKey,
@@ -54,11 +54,11 @@ export const proposeAdmin = (
 ): TransactionInstruction =>
   registrar.instruction('propose_admin', { admin_authority: proposed }, { admin_authority: admin })
 
-/** Signed by the proposed authority. */
+/** Instruction by which the proposed admin authority accepts and signs. */
 export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
   registrar.instruction('accept_admin', {}, { proposed_admin: proposed })
 
-/** Takes settled lamports out of the treasury. Signed by the treasury authority. */
+/** Instruction that takes settled lamports out of the treasury. The treasury authority signs. */
 export const withdraw = (
   registrar: Registrar,
   treasuryAuthority: PublicKey,
@@ -67,6 +67,6 @@ export const withdraw = (
 ): TransactionInstruction =>
   registrar.instruction(
     'withdraw',
-    { lamports: big(lamports) },
+    { lamports: toAnchorNumber(lamports) },
     { treasury_authority: treasuryAuthority, destination },
   )

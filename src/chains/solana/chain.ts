@@ -3,9 +3,9 @@ import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
 import type { Call, Consumer, PoolOptions } from '../rpc/nodes.js'
-import { servedByKey } from '../rpc/served.js'
+import { cachedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
+import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { createBalancePort, createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
@@ -15,7 +15,7 @@ import { createRegistrar, type Registrar } from './registrar.js'
 const CHAIN = `chain "${SOLANA.label}"`
 /** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32
-/** Each name of a quote has a transaction and an account of its own, which take a millisecond to derive. */
+/** Most names in one quote. Each has its own transaction and account, which take a millisecond to derive. */
 const MAX_NAMES = 25
 
 /** A network's Solana cluster and the registrar on it. */
@@ -24,14 +24,14 @@ export type SolanaChain = ReturnType<typeof createSolanaChain>
 export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
-  // strangers' questions cost the watcher nothing
+  // anonymous requests must not slow the watcher down
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
   const portFor = (use: Consumer) => createCommunityPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
-      twiceSeen(rpc.forUse('status'), (call) =>
+      confirmByTwoNodes(rpc.forUse('status'), (call) =>
         lookUp(call, registrar, signature, config.commitment),
       ),
     )
@@ -42,8 +42,8 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     network,
     ...portFor('api'),
     tokenBalance,
-    recentBalance: servedByKey(tokenBalance, BALANCES),
-    /** Balances for the judge of payments, read by a share of its own. */
+    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
+    /** Balances for the judge of payments, read with a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
     family: SOLANA,
     chain: null as number | null,
@@ -53,10 +53,10 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     explorer: null,
     chainId: null,
     maxNames: MAX_NAMES,
-    // the program counts in 128 bits
+    // the program stores amounts in 128 bits
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
-    transaction: servedByKey(transaction, SIGHTINGS),
+    transaction: cachedByKey(transaction, TX_STATE_CACHE),
     quote: (request: RegistrationRequest) => orUnavailable(CHAIN, () => quote(request)),
   }
 }

@@ -2,8 +2,8 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { PaidQuote } from '../../registry/payment/quote.js'
-import { transient } from '../rpc/errors.js'
-import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
+import { transientError } from '../rpc/errors.js'
+import { camelCaseFields, type Registrar, registrarCoder } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -11,9 +11,9 @@ export interface RawTransaction {
   transaction: { signatures: string[]; message: { accountKeys: string[] } }
   meta: {
     err: unknown
-    /** null where the node records none */
+    /** null where the node does not record them */
     innerInstructions: { instructions: RawInstruction[] }[] | null
-    /** The addresses after `accountKeys` of a versioned transaction. */
+    /** Addresses that a versioned transaction loads, which follow `accountKeys`. */
     loadedAddresses?: { writable: string[]; readonly: string[] } | null
   } | null
 }
@@ -26,11 +26,11 @@ interface RawInstruction {
 
 /** A payment for a name on the hub. */
 export interface SeenPayment extends PaidQuote {
-  /** Unix seconds: the payer's to take back from then on. */
+  /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }
 
-/** End of a payment, by its number among those of its kind. */
+/** End of a payment, identified by its number among payments of its kind. */
 interface SeenEnd {
   of: Payment['target']['kind']
   outcome: PaymentOutcome
@@ -41,7 +41,7 @@ interface SeenEnd {
 export interface SeenCommunityPayment {
   sequence: bigint
   payer: Buffer
-  /** The payer's own number. */
+  /** Number that the payer chose. */
   number: bigint
   /** The mint; null for SOL. */
   token: Buffer | null
@@ -51,22 +51,22 @@ export interface SeenCommunityPayment {
   community: Buffer
   name: Buffer
   referral: Buffer
-  /** Unix seconds: the payer's to take back from then on. */
+  /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }
 
-/** Events of a successful transaction at the registrar, in order. */
+/** Events of a transaction at the registrar, in order. A failed transaction has none. */
 export interface DecodedTransaction {
   /** True if the transaction, which may have failed, names the program. */
   isOurs: boolean
   payments: SeenPayment[]
   communityPayments: SeenCommunityPayment[]
   ends: SeenEnd[]
-  /** Data of events that this version doesn't know, shortened for the log. */
+  /** Data of events that this version does not know, shortened for the log. */
   unknown: string[]
 }
 
-export const noEvents = (isOurs = false): DecodedTransaction => ({
+export const emptyTransaction = (isOurs = false): DecodedTransaction => ({
   isOurs,
   payments: [],
   communityPayments: [],
@@ -81,9 +81,9 @@ const EVENT_MAX_CHARS = 360
 const UNKNOWN_MAX_CHARS = 120
 
 /**
- * Decodes the registrar's events. Each is the data of a call of itself, which nodes never cut, unlike logs; the program
- * takes them from itself alone.
- * @throws RpcError transient where the node records no inner instructions
+ * Decodes the registrar's events. Each event is the data of an inner call of the program to itself. Nodes never
+ * truncate such data, unlike logs, and only the program can make the call.
+ * @throws RpcError transient where the node does not record inner instructions
  */
 export function decodeTransaction(
   { id }: Pick<Registrar, 'id'>,
@@ -91,10 +91,10 @@ export function decodeTransaction(
 ): DecodedTransaction {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
-  const facts = noEvents(keys.includes(id))
+  const facts = emptyTransaction(keys.includes(id))
   if (meta === null || meta.err !== null) return facts
   if (meta.innerInstructions === null)
-    throw transient('getTransaction: the node records no inner instructions')
+    throw transientError('getTransaction: the node records no inner instructions')
   for (const { programIdIndex, data } of meta.innerInstructions.flatMap(
     ({ instructions }) => instructions,
   )) {
@@ -106,12 +106,12 @@ export function decodeTransaction(
   return facts
 }
 
-/** Keys as 32 bytes; null for what is no event, or too short for one. */
+/** Name and fields of an event, with keys as 32 bytes. Null for data that is not an event, or is too short. */
 function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))
     if (!event) return null
-    const fields = Object.entries(fieldsOf(event.data)).map(([name, value]) => {
+    const fields = Object.entries(camelCaseFields(event.data)).map(([name, value]) => {
       return [name, value instanceof PublicKey ? value.toBuffer() : value]
     })
     return { name: event.name, fields: Object.fromEntries(fields) }
@@ -129,7 +129,7 @@ const ENDS: Readonly<Record<string, Omit<SeenEnd, 'sequence'>>> = {
   CommunityReleased: { of: 'communityName', outcome: 'released' },
   CommunityReclaimed: { of: 'communityName', outcome: 'reclaimed' },
 }
-/** An earlier refusal or release of a payment for a community name is paid. */
+/** Event: the money of a refused or released payment for a community name was withdrawn. */
 const COLLECTED = 'CommunityCollected'
 
 function addEvent(data: Buffer, facts: DecodedTransaction): void {

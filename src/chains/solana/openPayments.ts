@@ -2,21 +2,21 @@ import { PublicKey } from '@solana/web3.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { Call } from '../rpc/nodes.js'
 import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
-import { type ReadAt, readOwnAccounts } from './reads.js'
+import { type ReadAtOptions, readOwnAccounts } from './reads.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
 
 /**
- * Reads the accounts of payments of either kind, in order; null for one that is paid out, whose account a later payment
- * may have.
+ * Reads the accounts of payments of either kind, in order. Null for a payment whose money was paid out: a later payment
+ * may use its account.
  * @throws RpcError transient for a node before `minSlot`
  */
 export async function readOpenPayments(
   call: Call,
   registrar: Registrar,
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
-  at: ReadAt,
+  at: ReadAtOptions,
 ): Promise<(OpenPayment | null)[]> {
   const program = createCommunityProgram(registrar)
   const addresses = payments.map(({ payer: stored, target }) => {

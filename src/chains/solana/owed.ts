@@ -1,6 +1,6 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import { type OwedMoney, type OwedQuestion, orUnavailable, type RefundPort } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { type OwedMoney, type OwedMoneyQuery, orUnavailable, type RefundPort } from '../chain.js'
+import { transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram } from './community/program.js'
@@ -8,9 +8,9 @@ import { type OpenPayment, readOpenPayments } from './openPayments.js'
 import { unsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
-import { COMMITMENT, createAssociated } from './tokens.js'
+import { createAssociated, WALLET_COMMITMENT } from './tokens.js'
 
-/** An i64 of the clock's account, after slot, epoch start, epoch and leader epoch. */
+/** Offset of the time, an i64, in the clock account: it follows slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
 export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPort => ({
@@ -21,18 +21,18 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPo
 })
 
 /**
- * Debts of the registrar to a payer: open payments that the payer can take now, each with its transaction, and those
- * that are held, with their time.
+ * What the registrar owes to a payer: open payments that the payer can withdraw now, each with its transaction, and
+ * held payments with their time.
  */
 async function owedByRegistrar(
   call: Call,
   registrar: Registrar,
-  { payments }: Pick<OwedQuestion, 'payments'>,
+  { payments }: Pick<OwedMoneyQuery, 'payments'>,
 ): Promise<OwedMoney[]> {
   const [accounts, nowMs, { blockhash }] = await Promise.all([
-    readOpenPayments(call, registrar, payments, { commitment: COMMITMENT }),
+    readOpenPayments(call, registrar, payments, { commitment: WALLET_COMMITMENT }),
     readClock(call),
-    readLatestBlockhash(call, COMMITMENT),
+    readLatestBlockhash(call, WALLET_COMMITMENT),
   ])
   return payments.flatMap((payment, i): OwedMoney[] => {
     const account = accounts[i]
@@ -44,14 +44,14 @@ async function owedByRegistrar(
   })
 }
 
-/** Time from which on the payer can take a payment, null for now. */
+/** Time from which the payer can withdraw a payment. Null: now. */
 function fromMsOf(account: OpenPayment, nowMs: number): number | null {
   if ('state' in account && account.state === 'refused') return null
   const fromMs = Number(account.reclaimableAt) * 1_000
   return fromMs <= nowMs ? null : fromMs
 }
 
-/** The payer's token account may be what was missing. */
+/** Instructions that withdraw a payment. The first creates the payer's token account if it does not exist. */
 function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account
@@ -59,11 +59,11 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
   return [...(token ? [createAssociated(payer, payer, token)] : []), claim]
 }
 
-/** Time by which the program judges, ms. */
+/** Time of the cluster's clock account, by which the program decides, ms. */
 async function readClock(call: Call): Promise<number> {
-  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: COMMITMENT })
+  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')
   if (data.length < CLOCK_TIME_OFFSET + 8)
-    throw transient('getAccountInfo: the node shows no clock')
+    throw transientError('getAccountInfo: the node shows no clock')
   return Number(data.readBigInt64LE(CLOCK_TIME_OFFSET)) * 1_000
 }

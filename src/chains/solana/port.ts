@@ -1,12 +1,12 @@
 import { SOLANA } from '../../registry/families.js'
 import type { ChainPort, PaymentPort, Quote, RegistrationRequest } from '../chain.js'
 
-/** Transactions of a registration on Solana, one per name. Amounts are lamports. */
+/** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
 export interface SolanaQuote extends Quote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
-  /** Unsigned transactions in the order of the names: serialized in base64, and as `Transaction.toJSON` has them. */
+  /** Unsigned transactions in the order of the names: serialized in base64, and in the form of `Transaction.toJSON`. */
   transactions: readonly { base64: string; json(): object }[]
-  /** Time from which on the program refuses them. */
+  /** Time from which the program refuses the transactions. */
   expiresAt: Date
 }
 

@@ -7,7 +7,10 @@ import type { Call, Nodes } from '../rpc/nodes.js'
 import { createQuoter } from './quote.js'
 import { createRegistrar } from './registrar.js'
 
-/** A quote larger than the API asks for. Wallets and the program take such transactions in test/solana/register.test.ts. */
+/**
+ * More names than the API allows in a quote. test/solana/register.test.ts checks that wallets and the program accept
+ * such transactions.
+ */
 
 const NAMES = 100
 const key = () => Keypair.generate().publicKey.toBase58()
@@ -23,7 +26,7 @@ const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
   return pool as unknown as Nodes
 }
 
-/** Answers `decimals` and `latestRoundData` alike: 8 decimals, then a price of 8. */
+/** Answer to both `decimals` and `latestRoundData`: 8 decimals and a price of 8. */
 const PRICE = encodeAbiParameters(
   ['uint256', 'int256', 'uint256', 'uint256', 'uint256'].map((type) => ({ type })),
   [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
@@ -50,7 +53,7 @@ const names = Array.from({ length: NAMES }, (_, i) => ({
   amountWei: 10n ** 16n + BigInt(i),
 }))
 
-it('of 100 names lets others have their turns, and each transaction is what it says, of two senders at once', async () => {
+it('of 100 names lets other requests run in between, and each transaction is right, for two senders at once', async () => {
   const quote = quoterAt(blockhash)
   const senders = [key(), key()]
   const asked = Promise.all(senders.map((sender) => quote({ sender, names, referral: null })))
@@ -74,7 +77,7 @@ it('of 100 names lets others have their turns, and each transaction is what it s
       })
       expect(json).toMatchObject({ recentBlockhash: blockhash, feePayer: senders[of] })
       expect(json.instructions[0]!.data).toEqual([...instruction!.data])
-      // the account is that of the quote in the data
+      // the account belongs to the quote in the data
       const quoteId = instruction!.data.subarray(8, 40)
       const account = registrar.payment({ payer: tx.feePayer!, quoteId }).toBase58()
       expect(json.instructions[0]!.keys[3]!.pubkey).toBe(account)
@@ -84,7 +87,7 @@ it('of 100 names lets others have their turns, and each transaction is what it s
 })
 
 it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])(
-  'is none with a blockhash that is none: "%s"',
+  'fails with an invalid blockhash: "%s"',
   async (odd) => {
     await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow(
       'getLatestBlockhash: "',

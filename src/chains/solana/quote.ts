@@ -8,20 +8,20 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
 import { createRates, weiToLamports } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 
-/** Gas of `deliver` for one name on our hub, measured, plus a margin (held by test/solana/register.test.ts). */
+/** Gas of `deliver` for one name on our hub: measured, plus a margin (checked by test/solana/register.test.ts). */
 export const DELIVER_GAS = 150_000n
-/** Time for which a quote may be paid. */
+/** How long a quote can be paid, seconds. */
 const QUOTE_LIFETIME_S = 600
-/** Time for which a blockhash is served, ms: it is good for a minute at least. */
+/** How long a blockhash is cached, ms. It is valid for a minute at least. */
 const BLOCKHASH_MS = 2_000
-/** Names of a part of a quote: some ms. */
+/** Names quoted in one part: each part takes a few ms. */
 const AT_ONCE = 2
 
 export interface QuoterOptions {
@@ -29,7 +29,7 @@ export interface QuoterOptions {
   network: Network
   rpc: SolanaRpc
   registrar: Registrar
-  /** Nodes of the network's hub, which holds the price feeds. */
+  /** Nodes of the network's hub, which has the price feeds. */
   hub: Nodes
   /** HMAC key of quote ids. */
   quoteKey: Uint8Array
@@ -37,9 +37,10 @@ export interface QuoterOptions {
 }
 
 /**
- * Creates a quoter of registrations on Solana. Each name gets a transaction that pays its bid and its delivery on the
- * hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
- * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is away
+ * Creates a quoter of registrations on Solana. For each name it builds a transaction that pays the bid and the delivery
+ * on the hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
+ * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is
+ * unavailable
  */
 export function createQuoter(
   options: QuoterOptions,
@@ -47,7 +48,7 @@ export function createQuoter(
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
-  const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+  const blockhashes = cachedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral, turn = () => nextTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([

@@ -11,13 +11,13 @@ const feeds = {
   maxAgeSeconds: { solUsd: 600, ethUsd: 600 },
   maxMovePercent: 10,
 } as const
-/** Time by which the answers that are served have expired. */
+/** Time after which cached answers have expired, ms. */
 const EXPIRED_MS = 3_000
 const DECIMALS = toFunctionSelector('decimals()')
 
 const GWEI = 10n ** 9n
 
-/** A node by its price of SOL, in dollars. */
+/** A node that reports this price of SOL, in dollars. */
 const nodeOf =
   (solUsd: number, gasWei = () => GWEI): Call =>
   async <T>(method: string, [tx]: readonly unknown[]) => {
@@ -61,7 +61,7 @@ describe('a price', () => {
   })
 })
 
-it('is refused at the age that its own feed allows', async () => {
+it('is refused once it is older than its feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
   const rates = createRates(
     hubOf(nodeOf(150)),
@@ -71,7 +71,7 @@ it('is refused at the age that its own feed allows', async () => {
   await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
 })
 
-/** Rates that were asked for while SOL was 150 $. @returns what asks for them some time after, when it is 200 $ */
+/** Reads rates while SOL is 150 $. @returns a function that reads them again some time later, when SOL is 200 $ */
 async function ratesAt(atFirstMs: number) {
   let nowMs = atFirstMs
   let solUsd = 150
@@ -94,12 +94,12 @@ it('is refused where it jumped since the last quotes', async () => {
 it.each([
   { name: 'the second', first: 1_000n, second: 3n },
   { name: 'the first', first: 3n, second: 1_000n },
-])('takes the least price of gas that a node tells: that of $name', async ({ first, second }) => {
+])('takes the lowest gas price of the nodes: that of $name', async ({ first, second }) => {
   const hub = hubOf(
     nodeOf(150, () => first * GWEI),
     nodeOf(150, () => second * GWEI),
   )
-  // nothing else bounds it
+  // nothing else limits the gas price
   expect((await createRates(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
 })
 
@@ -141,7 +141,7 @@ describe('a bid in lamports', () => {
     expect(weiToLamports(0n, rates)).toBe(0n)
   })
 
-  it('never comes out below its worth, and by less than a lamport above', () => {
+  it('is never below its worth, and less than a lamport above it', () => {
     const answer = fc.bigInt(1n, 10n ** 24n)
     const decimals = fc.integer({ min: 0, max: 18 })
     fc.assert(

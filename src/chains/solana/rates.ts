@@ -3,7 +3,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import { readContract } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 
 /** Chainlink's AggregatorV3Interface. */
 const AGGREGATOR = parseAbi([
@@ -14,7 +14,7 @@ const AGGREGATOR = parseAbi([
 const FEEDS = ['ethUsd', 'solUsd'] as const
 /** Lifetime of cached rates. */
 const SERVES_MS = 2_000
-/** Period in which a price is compared with the previous one: a longer jump is the market's. */
+/** Period in which a price is compared with the previous one. A change over a longer time counts as the market's. */
 const REMEMBERED_MS = 10 * 60_000
 
 export interface HubRates {
@@ -25,9 +25,9 @@ export interface HubRates {
 }
 
 /**
- * Creates a reader of two price feeds on the hub, each refused when stale, when two nodes differ about it, or when it
- * jumped since the last quotes.
- * @returns a function that throws ChainUnavailableError when the hub can't be asked or a price is refused
+ * Creates a reader of two price feeds on the hub. A price is refused when it is stale, when two nodes differ about it,
+ * or when it jumped since the last quotes.
+ * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
 export function createRates(
   hub: Nodes,
@@ -49,7 +49,7 @@ export function createRates(
     )
 
   const read = async (): Promise<HubRates> => {
-    // nothing bounds a price of gas: the lowest of the nodes' counts
+    // no feed limits the gas price, so the lowest of the nodes' answers counts
     const gasPrices: bigint[] = []
     const ask = async (call: Call): Promise<HubRates> => {
       const ratesOfNode = await readRates(call, feeds)
@@ -64,7 +64,7 @@ export function createRates(
       gasPriceWei: gasPrices.reduce((least, wei) => (wei < least ? wei : least)),
     }
     const atMs = nowMs()
-    // a clock that was set back makes no price of an earlier day a recent one
+    // after the clock was set back, a price of an earlier day must not count as recent
     const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
     for (const feed of FEEDS) {
       const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
@@ -83,7 +83,7 @@ export function createRates(
     return rates
   }
 
-  return servedFor(SERVES_MS, read)
+  return cachedFor(SERVES_MS, read)
 }
 
 async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
@@ -108,20 +108,20 @@ export interface Price {
   /** US dollars times 10^decimals. */
   answer: bigint
   decimals: number
-  /** Seconds since the epoch. */
+  /** Unix seconds. */
   updatedAtS: number
 }
 
 interface PriceBounds {
-  /** Oldest price accepted. */
+  /** Greatest accepted age of a price. */
   maxAgeSeconds: number
-  /** Largest move since an earlier price accepted. */
+  /** Largest accepted change since the earlier price. */
   maxMovePercent: number
 }
 
 /**
- * Reason to refuse a price, null for a good one.
- * @param earlier price of the last quotes, null when there were none recently
+ * Reason to refuse a price. Null for a good one.
+ * @param earlier price of the last quotes; null when there were none recently
  */
 export function priceProblem(
   price: Price,
@@ -134,7 +134,7 @@ export function priceProblem(
   const ageS = nowS - updatedAtS
   if (ageS > bounds.maxAgeSeconds) return `it is ${ageS} s old`
   if (!earlier) return null
-  // on one scale, since a feed may be replaced by one with other decimals
+  // scaled to the same decimals, since a feed may be replaced by one with other decimals
   const now = answer * 10n ** BigInt(earlier.decimals)
   const then = earlier.answer * 10n ** BigInt(price.decimals)
   const moved = now > then ? now - then : then - now
@@ -146,7 +146,7 @@ export function priceProblem(
 /** An ETH is 10^18 wei, a SOL 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
-/** Rounded up. */
+/** Converts wei to lamports, rounded up. */
 export function weiToLamports(
   wei: bigint,
   { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>,

@@ -12,7 +12,7 @@ const answering =
     ({ slot: 7, meta, transaction: { signatures: [signature], message: EMPTY } }) as T
 const EMPTY = { accountKeys: [], instructions: [] }
 
-it('takes no other transaction for the one that was asked for', async () => {
+it('refuses an answer with another transaction than the requested one', async () => {
   const found = await readTransaction(answering('mine'), registrar, 'mine', 'confirmed')
   expect(found).toMatchObject({ signature: 'mine', slot: 7 })
   await expect(
@@ -23,7 +23,7 @@ it('takes no other transaction for the one that was asked for', async () => {
   })
 })
 
-// a plan without the method, parameters that a provider does not take
+// errors of providers: the plan does not have the method, or the parameters are not supported
 it.each([-32_601, -32_602, -32_013])(
   'waits for a node that refuses to show a transaction by %d: another node may show it',
   async (code) => {
@@ -41,7 +41,7 @@ describe('a list of transactions', () => {
     slot,
     err,
   })
-  /** A node that gives pages of two, whatever is asked for. */
+  /** A node that returns pages of two, whatever limit is requested. */
   const pages = (asked: unknown[]): Call => {
     const all = [9, 8, 8, 7, 5].map((slot, i) => item(`s${i}`, slot, i === 1 ? {} : null))
     return async <T>(_method: string, [, options]: readonly unknown[]) => {
@@ -69,7 +69,7 @@ describe('a list of transactions', () => {
     expect(asked).toEqual([undefined, 's1'])
   })
 
-  /** A node that always gives another page, newest first. */
+  /** A node that always returns another page, newest first. */
   const endless =
     (size: number, end = Number.POSITIVE_INFINITY): Call =>
     async <T>(_method: string, params: readonly unknown[]): Promise<T> => {
@@ -79,7 +79,7 @@ describe('a list of transactions', () => {
     }
   const options = { commitment: 'confirmed', until: null, downToSlot: 0 } as const
 
-  it('that a node never ends, or gives too much of, is its fault', async () => {
+  it('that is endless or too long is a fault of its node', async () => {
     const never = listTransactions(endless(1), registrar, { ...options, limitMs: 50 })
     await expect(never).rejects.toMatchObject({ fault: 'transient' })
     await expect(listTransactions(endless(5_000), registrar, options)).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('a list of transactions', () => {
     })
   })
 
-  it('longer than what is held at once begins with the oldest; the newer ones are not taken for listed', async () => {
+  it('longer than the memory limit begins with the oldest; the newer ones count as not listed', async () => {
     const { listed, newest } = await listTransactions(endless(1_000, 1_200_000), registrar, options)
     expect(listed.length).toBeLessThan(1_000_000)
     expect([listed.at(-1)?.signature, newest]).toEqual(['1199999', null])

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
+import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
@@ -18,10 +18,13 @@ export type ReadTransaction = ListedTransaction & DecodedTransaction
 export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
-/** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
+/** Age of a node's newest block, ms, from which the node counts as stopped. */
 const STOPPED_MS = 60_000
 
-/** @throws LackingError where the node has pruned the slot, or came to a stop before it */
+/**
+ * Checks that the node still has a slot.
+ * @throws MissingDataError where the node has pruned the slot, or stopped before it
+ */
 export async function assertKeepsSlot(
   call: Call,
   slot: number,
@@ -32,40 +35,40 @@ export async function assertKeepsSlot(
     getSlot(call, commitment),
   ])
   if (slot < oldest)
-    throw new LackingError(`the node has pruned slot ${slot}: its first block is ${oldest}`)
+    throw new MissingDataError(`the node has pruned slot ${slot}: its first block is ${oldest}`)
   if (slot <= newest) return
   const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
   if (timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS)
-    throw new LackingError(`the node stands still at slot ${newest}, before slot ${slot}`)
+    throw new MissingDataError(`the node stands still at slot ${newest}, before slot ${slot}`)
 }
 
-/** Counts of a program's payments: for names on the hub, and for community names. */
+/** Numbers of payments at a program: for names on the hub, and for community names. */
 export interface Sequences {
   names: number
   communityNames: number
 }
 
-/** Null before the program is initialized. @throws RpcError transient for data that is no state of the program */
+/** The program's state. Null before the program is initialized. @throws RpcError transient for malformed data */
 export const readState = async (call: Call, registrar: Registrar, commitment: Commitment) =>
   (await readStateAt(call, registrar, commitment)).state
 
-/** The program's state with the slot as of which the node gives it. */
+/** The program's state, with the slot at which the node read it. */
 async function readStateAt(call: Call, registrar: Registrar, commitment: Commitment) {
   const { context, value } = await readAccountAt(call, registrar.state, { commitment })
   const data = ownData(registrar, value)
   try {
     return { slot: context.slot, state: data && registrar.decodeState(data) }
   } catch (error) {
-    throw transient(`getAccountInfo: ${(error as Error).message}`)
+    throw transientError(`getAccountInfo: ${(error as Error).message}`)
   }
 }
 
-/** Counts as of a slot. */
+/** Numbers of payments as of a slot. */
 export interface CountsAt extends Sequences {
   slot: number
 }
 
-/** 0 before the program is initialized. */
+/** Reads the numbers of payments: 0 before the program is initialized. */
 export async function readCounts(
   call: Call,
   registrar: Registrar,
@@ -76,7 +79,7 @@ export async function readCounts(
   return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
-/** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
+/** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
 export async function readHeldMs(
   call: Call,
   registrar: Registrar,
@@ -84,7 +87,7 @@ export async function readHeldMs(
 ): Promise<number> {
   const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
   if (!(days >= 1 && days <= 30))
-    throw new LackingError('getAccountInfo: the program is not initialized')
+    throw new MissingDataError('getAccountInfo: the program is not initialized')
   return days * 86_400_000
 }
 
@@ -120,18 +123,21 @@ interface RawAccounts {
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-export interface ReadAt {
+export interface ReadAtOptions {
   commitment: Commitment
-  /** Oldest slot accepted of the node; any slot when absent. */
+  /** Oldest slot at which the node may answer. Absent: any slot. */
   minSlot?: number
 }
 
-/** Null for missing accounts. @throws RpcError transient for a node before `minSlot` */
+/**
+ * Reads accounts that the program owns. Null for missing accounts.
+ * @throws RpcError transient for a node before `minSlot`
+ */
 export async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
   addresses: readonly PublicKey[],
-  { commitment, minSlot = 0 }: ReadAt,
+  { commitment, minSlot = 0 }: ReadAtOptions,
 ): Promise<(Buffer | null)[]> {
   const options = {
     commitment,
@@ -142,7 +148,9 @@ export async function readOwnAccounts(
     const asked = page.map((address) => address.toBase58())
     const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
     if (context.slot < minSlot)
-      throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
+      throw transientError(
+        `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
+      )
     return asked.map((_, i) => ownData(registrar, value[i]))
   })
 }
@@ -180,7 +188,7 @@ export const readStatuses = (
     return page.map((_, i) => value[i] ?? null)
   })
 
-/** Newest blockhash, and the last block height that takes a transaction with it. */
+/** Newest blockhash, and the last block height at which a transaction with it is valid. */
 export interface LatestBlockhash {
   blockhash: string
   lastValidBlockHeight: number
@@ -192,22 +200,24 @@ export async function readLatestBlockhash(
 ): Promise<LatestBlockhash> {
   const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
   if (!decodeBase58(value.blockhash, 32))
-    throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is none`)
+    throw transientError(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
   return value
 }
 
 /** Limit of getSignaturesForAddress. */
 const PAGE = 1_000
-/** Most transactions of a list; of more the oldest half comes first. */
+/** Longest list of transactions. Of a longer one the oldest half is returned first. */
 const MOST_LISTED = 1_000_000
-/** Time limit of a list, which a hostile node may never end: below that of a step, with time for another node. */
+/**
+ * Time limit of a list, since a hostile node may never end it. Shorter than a step's, to leave time for another node.
+ */
 const LIST_MS = 180_000
 
 export interface ListOptions {
   commitment: Commitment
-  /** Newest known signature. A node that doesn't know it continues down to `downToSlot`. */
+  /** Newest known signature. If a node does not know it, the list continues down to `downToSlot`. */
   until: string | null
-  /** Oldest slot listed. */
+  /** Oldest slot to list. */
   downToSlot: number
   signal?: AbortSignal
   limitMs?: number
@@ -221,9 +231,10 @@ interface RawSignature {
 
 /**
  * Lists the successful transactions that mention the program, newest first, page by page down to the known ones. Only
- * an empty page ends the list: some providers give shorter ones than asked for.
- * @returns the list, and the newest signature seen, of a failed transaction too; null where newer ones are left out
- * @throws RpcError transient where it does not end in time
+ * an empty page ends the list: some providers return shorter pages than requested.
+ * @returns the list, and the newest signature seen, which may be of a failed transaction; null where newer transactions
+ * are left out
+ * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(
   call: Call,
@@ -245,7 +256,7 @@ export async function listTransactions(
     }
     const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
     if (page.length > PAGE || performance.now() > endMs)
-      throw transient('getSignaturesForAddress: no end of a list')
+      throw transientError('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
@@ -260,14 +271,14 @@ export async function listTransactions(
   }
 }
 
-/** A node does not know a transaction's version: another one, or this one later, may show it. */
-export class UnshownError extends LackingError {}
+/** A node does not support a transaction's version. Another node, or this one later, may. */
+export class UnsupportedVersionError extends MissingDataError {}
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
 
 /**
- * Reads a listed transaction; null where the node does not have it.
- * @throws UnshownError; RpcError transient where it refuses to show it for another reason, which is its own
+ * Reads a listed transaction. Null where the node does not have it.
+ * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason
  */
 export async function readListed(
   call: Call,
@@ -280,14 +291,17 @@ export async function readListed(
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
-    throw isVersion ? new UnshownError(error.message) : transient(error.message)
+    throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
   }
 }
 
-/** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
+/** Highest transaction version to accept. All are, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
-/** Null where the node does not have the transaction. @throws RpcError transient for another one */
+/**
+ * Reads a transaction. Null where the node does not have it.
+ * @throws RpcError transient for an answer with another transaction
+ */
 export async function readTransaction(
   call: Call,
   registrar: Registrar,
@@ -297,17 +311,19 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
-  // a broken proxy may swap answers
+  // a broken proxy may mix up answers
   if (tx.transaction.signatures[0] !== signature)
-    throw transient(`getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
+    throw transientError(
+      `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`,
+    )
   return { signature, slot: tx.slot, ...decodeTransaction(registrar, tx) }
 }
 
-/** 64 bytes. @throws RpcError transient for anything else */
+/** Decodes a signature of 64 bytes. @throws RpcError transient for anything else */
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
   if (!bytes)
-    throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+    throw transientError(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 

@@ -3,7 +3,7 @@ import anchor, { BorshCoder, type Idl } from '@coral-xyz/anchor'
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { PaymentTerms } from '../../registry/payment/quote.js'
 
-/** Interface of the registrar (Anchor IDL), kept beside its source. Each deployment has its own address. */
+/** Interface of the registrar (Anchor IDL), kept beside the program's source. Each deployment has its own address. */
 export const registrarIdl: Idl = JSON.parse(
   readFileSync(new URL('../../../contracts/solana/registrar/idl.json', import.meta.url), 'utf8'),
 )
@@ -12,13 +12,13 @@ export const registrarCoder = new BorshCoder(registrarIdl)
 /** The program's single state account. */
 export interface RegistrarState {
   adminAuthority: PublicKey
-  /** Account that may become the admin authority; null for nobody. */
+  /** Account that may become the admin authority. Null: none is proposed. */
   proposedAdmin: PublicKey | null
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
   /** Number of payments; the first has sequence 1. */
   sequence: bigint
-  /** Lamports settled and not withdrawn. */
+  /** Lamports that are settled and not withdrawn. */
   keptLamports: bigint
   /** Lamports of payments that are not decided. */
   heldLamports: bigint
@@ -28,23 +28,23 @@ export interface RegistrarState {
   reclaimSeconds: bigint
 }
 
-/** A payment that is not decided: its account, and its number among all payments. */
+/** An undecided payment: its account, and its number among all payments. */
 export interface PaymentKey {
   payer: PublicKey
   quoteId: Uint8Array
   sequence: bigint
 }
 
-/** Account of a payment that is not decided. */
+/** Account of an undecided payment. */
 export interface PaymentAccount extends PaymentKey {
   lamports: bigint
-  /** Unix seconds: the payer's to take back from then on. */
+  /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }
 
 type Accounts = Readonly<Record<string, PublicKey>>
 
-/** An account of an instruction, as the IDL has it; `address` where all deployments have the same. */
+/** An account of an instruction, as the IDL declares it. `address` is set where all deployments use the same. */
 interface DeclaredAccount {
   name: string
   address?: string
@@ -61,7 +61,7 @@ export function createRegistrar(programIdText: string) {
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
   const state = address('state')
   const treasury = address('treasury')
-  /** Signs the program's calls of itself that carry events. */
+  /** Account that signs the program's calls to itself, which carry events. */
   const eventAuthority = address('__event_authority')
   /** Account of a payment. */
   const payment = ({ payer, quoteId }: Pick<PaymentKey, 'payer' | 'quoteId'>) =>
@@ -76,7 +76,7 @@ export function createRegistrar(programIdText: string) {
   /**
    * An instruction with its accounts in the IDL's order.
    * @param given accounts that are neither the deployment's nor have an address in the IDL
-   * @param rest accounts after those that the IDL lists
+   * @param rest accounts that follow those of the IDL
    */
   const instruction = (
     name: string,
@@ -97,9 +97,9 @@ export function createRegistrar(programIdText: string) {
     (name: 'settle' | 'refund') => (relayAuthority: PublicKey, payments: readonly PaymentKey[]) =>
       instruction(
         name,
-        { sequences: payments.map(({ sequence }) => big(sequence)) },
+        { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) },
         { relay_authority: relayAuthority },
-        payments.flatMap((one) => [payment(one), one.payer].map(writes)),
+        payments.flatMap((one) => [payment(one), one.payer].map(writableAccount)),
       )
 
   return {
@@ -111,50 +111,49 @@ export function createRegistrar(programIdText: string) {
     payment,
     address,
     instruction,
-    /** Pays a quote. Signed by the payer. */
+    /** Instruction that pays a quote. The payer signs. */
     register({ payer: by, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
       const payer = new PublicKey(by)
       const args = {
         quote_id: [...quoteId],
         name: [...terms.name],
         referral: [...terms.referral],
-        amount_wei: big(terms.amountWei),
-        lamports: big(terms.lamports),
-        expires_at: big(terms.expiresAt),
+        amount_wei: toAnchorNumber(terms.amountWei),
+        lamports: toAnchorNumber(terms.lamports),
+        expires_at: toAnchorNumber(terms.expiresAt),
       }
       return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
-    /** Settles payments into kept money. Signed by the relay authority. */
+    /** Instruction that settles payments: the money becomes withdrawable. The relay authority signs. */
     settle: decide('settle'),
-    /** Refunds payments to their payers. Signed by the relay authority. */
+    /** Instruction that refunds payments to their payers. The relay authority signs. */
     refund: decide('refund'),
-    /** Takes back a payment that nobody has decided in time. Signed by its payer. */
+    /** Instruction that takes back a payment that nobody has decided in time. The payer signs. */
     reclaim: (key: PaymentKey): TransactionInstruction =>
       instruction(
         'reclaim_payment',
-        { sequence: big(key.sequence) },
+        { sequence: toAnchorNumber(key.sequence) },
         { payer: key.payer, payment: payment(key) },
       ),
     /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
-      const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>(
-        'State',
-        data,
-      )
+      const { proposedAdmin, ...fields } = decodeAccount<
+        RegistrarState & { proposedAdmin: PublicKey }
+      >('State', data)
       return {
         ...fields,
         proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin,
       }
     },
     /** @throws RangeError for other data */
-    decodePayment: (data: Buffer) => decode<PaymentAccount>('Payment', data),
+    decodePayment: (data: Buffer) => decodeAccount<PaymentAccount>('Payment', data),
   }
 }
 
-/** Without the account's bumps. @throws RangeError for other data */
-export function decode<T>(name: string, data: Buffer): T {
+/** Decodes an account, without its bumps. @throws RangeError for other data */
+export function decodeAccount<T>(name: string, data: Buffer): T {
   try {
-    const { bump, treasuryBump, eventBump, reserved, ...fields } = fieldsOf(
+    const { bump, treasuryBump, eventBump, reserved, ...fields } = camelCaseFields(
       registrarCoder.accounts.decode<object>(name, data),
     )
     return fields as T
@@ -166,8 +165,8 @@ export function decode<T>(name: string, data: Buffer): T {
   }
 }
 
-/** In this project's names and types: camelCase, bigint, Buffer. */
-export const fieldsOf = (raw: object): Record<string, unknown> =>
+/** Converts decoded fields to this project's names and types: camelCase, bigint, Buffer. */
+export const camelCaseFields = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const given = Array.isArray(value) ? Buffer.from(value) : value
@@ -176,26 +175,26 @@ export const fieldsOf = (raw: object): Record<string, unknown> =>
     }),
   )
 
-export const signs = (pubkey: PublicKey): AccountMeta => ({
+export const signerAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: true,
   isWritable: true,
 })
-export const authority = (pubkey: PublicKey): AccountMeta => ({
+export const authorityAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: true,
   isWritable: false,
 })
-export const writes = (pubkey: PublicKey): AccountMeta => ({
+export const writableAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: false,
   isWritable: true,
 })
-export const reads = (pubkey: PublicKey): AccountMeta => ({
+export const readonlyAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: false,
   isWritable: false,
 })
-export const SYSTEM: AccountMeta = reads(SystemProgram.programId)
+export const SYSTEM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
-export const big = (value: bigint) => new anchor.BN(value.toString())
+export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

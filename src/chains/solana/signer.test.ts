@@ -9,7 +9,7 @@ import { createSolanaSigner, errorName, unitPrice } from './signer.js'
 describe('a transaction by a node that gives no advice', () => {
   const UNSUPPORTED = { code: -32_601, message: 'Method not found' }
 
-  /** A node that answers these methods, and no other. */
+  /** A signer whose node answers these methods, and no others. */
   const signerOf = async (answers: Record<string, unknown>) => {
     const url = await serveInTest(async (request, response) => {
       const { id, method } = JSON.parse(await bodyOf(request)) as { id: number; method: string }
@@ -32,7 +32,7 @@ describe('a transaction by a node that gives no advice', () => {
       value: { blockhash: PublicKey.unique().toBase58(), lastValidBlockHeight: 150 },
     },
   }
-  /** Compute units, and their price, that a transaction asks for. */
+  /** Compute units that a transaction asks for, and their price. */
   const boundsOf = (raw: string) => {
     const { instructions } = Transaction.from(Buffer.from(raw, 'base64'))
     return {
@@ -77,7 +77,7 @@ describe('the price of a compute unit', () => {
     },
   )
 
-  it('never exceeds the cap, however often it was tried', () => {
+  it('never exceeds the cap, at any number of attempts', () => {
     fc.assert(
       fc.property(fc.nat(10 ** 9), fc.nat(10_000), fc.nat(10 ** 6), (usual, attempt, max) => {
         const price = unitPrice(usual, attempt, max)

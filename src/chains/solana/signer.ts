@@ -9,7 +9,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { causesOf, orWithout, transient } from '../rpc/errors.js'
+import { causesOf, orIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -26,34 +26,34 @@ import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
 export type Decision = 'settle' | 'refund' | 'refuse' | 'release'
 
-/** A transaction in a block; `error` null when it succeeded. */
+/** A transaction in a block. `error` is null when it succeeded. */
 export interface TxStatus {
   isConfirmed: boolean
-  /** snake_case: an error of the program's IDL, or the runtime's own. */
+  /** Reason in snake_case: an error of the program's IDL, or of the runtime. */
   error: string | null
 }
 
-/** The relay authority's hand on a cluster. */
+/** Signs and sends decisions about payments as the relay authority. */
 export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 /** Fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000n
 /** Prices of compute units are in millionths of a lamport. */
 const MICRO = 1_000_000
-/** Use of a full batch, and more. */
+/** Compute units of a full batch, with room. */
 const MAX_BATCH_UNITS = 200_000
 
 export interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: Registrar
   commitment: Commitment
-  /** The relay authority's key, 64 bytes whose halves belong together (src/config/solanaKey.ts). */
+  /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/solanaKey.ts). */
   secretKey: Uint8Array
-  /** The most that is paid for a compute unit, millionths of a lamport. */
+  /** Highest price of a compute unit, millionths of a lamport. */
   maxUnitPrice: number
 }
 
-/** All methods that ask throw ChainUnavailableError. */
+/** Creates the signer. All methods that call nodes throw ChainUnavailableError. */
 export function createSolanaSigner(options: SolanaSignerOptions) {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
@@ -61,26 +61,24 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
 
   return {
     authority,
-    /** The most that one transaction costs, lamports. */
+    /** Highest cost of one transaction, lamports. */
     maxFee:
       SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
-    /** Lamports for fees. */
+    /** Balance of the relay authority, lamports. */
     balance: (): Promise<bigint> =>
       rpc.onOneNode(async (call) => {
         const asked = [authority.toBase58(), { commitment }]
         const { value } = await call<{ value: number }>('getBalance', asked)
         return BigInt(value)
       }),
-    /** The authority that the program obeys; null before it is initialized. */
+    /** The relay authority that the program has stored. Null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       return (
         (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ??
         null
       )
     },
-    /**
-     * Statuses of transactions by signature, read behind the same node's height and slot.
-     */
+    /** Statuses of transactions by signature, read from the same node after its height and slot. */
     statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [
@@ -93,7 +91,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
           statuses: statuses.map((one) => statusOf(one, commitment)),
         }
       }),
-    /** True if payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
+    /** For each payment, true if any node reports it as undecided, confirmed in a slot not before `minSlot`. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
@@ -104,8 +102,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
     /**
-     * Signs one decision about payments of one kind; nothing is sent.
-     * @param attempt from 0; each pays more for its place in a block
+     * Signs one decision about payments of one kind. Nothing is sent.
+     * @param attempt from 0; each attempt offers a higher price
      */
     sign: (
       decision: Decision,
@@ -116,7 +114,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
       }),
-    /** In base64, again where need be. @returns why the node refused them, null when it took them */
+    /** Sends a transaction, in base64. Repeatable. @returns why the nodes refused it; null when they accepted it */
     send: (raw: string): Promise<string | null> =>
       rpc.toEveryNode(
         (call) => send(call, raw, commitment),
@@ -167,7 +165,10 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
   attempt: number
 }
 
-/** A simulation limits the compute units; others' prices for these accounts give the price of each. */
+/**
+ * Signs with one node's answers: a simulation limits the compute units, and recent prices for these accounts give the
+ * price.
+ */
 async function signOn(
   call: Call,
   key: Keypair,
@@ -180,9 +181,9 @@ async function signOn(
     call<EpochInfo>('getEpochInfo', [{ commitment }]),
     readUnitPrice(call, instruction, fees),
   ])
-  // until then nothing is signed anew
+  // until the node has caught up, nothing new is signed
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
-    throw transient(
+    throw transientError(
       `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
     )
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
@@ -200,34 +201,34 @@ async function signOn(
   }
 }
 
-/** Blocks for which a blockhash is good, 150, and some between two answers. */
+/** A blockhash is valid for 150 blocks. The rest is for blocks between two answers. */
 const MOST_VALID_BLOCKS = 300
-/** The most compute units that a transaction may ask for. */
+/** Most compute units that a transaction may request. */
 const MAX_UNITS = 1_400_000
 
 interface Simulation {
   value: { err: unknown; unitsConsumed?: number }
 }
 
-/** Compute units for a transaction: what a simulation uses, with a margin. A node may simulate nothing. */
+/** Compute units for a transaction: those of a simulation, with a margin. Some nodes do not simulate. */
 async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
-  const { value } = await orWithout(call<Simulation>('simulateTransaction', asked), none)
-  // its sending reports the same error
+  const { value } = await orIfFailing(call<Simulation>('simulateTransaction', asked), none)
+  // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
     ? Number(withMargin(BigInt(value.unitsConsumed), 'units'))
     : MAX_BATCH_UNITS
 }
 
-/** The lowest price after a failed attempt, millionths of a lamport for a compute unit. */
+/** Lowest price after a failed attempt, millionths of a lamport for a compute unit. */
 const LEAST_RAISED = 1_000
-/** Prices of this share of the recent blocks are paid, percent. */
+/** Percentile of the recent blocks' prices that is paid. */
 const PERCENTILE = 75
 
-/** Asked by most blocks for these accounts, if the node has prices; doubled by each attempt, under the cap. */
+/** Price that most recent blocks asked for these accounts. Doubled by each attempt, and limited by the cap. */
 async function readUnitPrice(
   call: Call,
   instruction: TransactionInstruction,
@@ -237,7 +238,7 @@ async function readUnitPrice(
     isWritable ? [pubkey.toBase58()] : [],
   )
   const asked = [[...new Set(locked)]]
-  const recent = await orWithout(
+  const recent = await orIfFailing(
     call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
     [],
   )
@@ -274,7 +275,7 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
   }
 }
 
-/** A node's verdict on the transaction itself; null for a fault of the node. */
+/** A node's error about the transaction itself. Null for a fault of the node. */
 function simulationError(error: unknown): string | null {
   for (const cause of causesOf(error)) {
     if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
@@ -285,8 +286,8 @@ function simulationError(error: unknown): string | null {
 }
 
 /**
- * A name for a transaction's error as JSON has it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":6014}]}`,
- * ... Never a node's own words.
+ * Name of a transaction's error in JSON: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":6014}]}`, ... Never
+ * holds a node's own message.
  */
 export function errorName(err: unknown): string {
   if (typeof err === 'string') return snake(err)

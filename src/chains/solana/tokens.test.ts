@@ -4,7 +4,7 @@ import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { readDecimals, readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from './tokens.js'
 
-/** Tokens of nodes that answer as Agave does, of Token-2022 too. Real ones are in localSolana.test.ts. */
+/** Tokens of nodes that answer as Agave does, including Token-2022. localSolana.test.ts has real ones. */
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const mint = Keypair.generate().publicKey
@@ -12,7 +12,7 @@ const owner = Keypair.generate().publicKey
 
 const refusal = (code: number, message = 'Invalid param: could not find mint') =>
   new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
-/** @param program of the mint; null where the address is none */
+/** @param program owner of the mint; null where the address is not a mint */
 const node =
   (program: PublicKey | null, amounts: readonly bigint[] = []): Call =>
   async <T>(method: string) => {
@@ -28,7 +28,7 @@ const node =
     } as T
   }
 
-it('a balance is the sum of the wallet’s accounts, and nothing where the token is no mint', async () => {
+it('a balance is the sum of the wallet’s accounts, and 0 where the token is not a mint', async () => {
   const most = 2n ** 64n - 1n
   expect(await readTokenBalance(node(TOKEN_2022, [most, 2n]), owner, mint)).toBe(most + 2n)
   expect(await readTokenBalance(node(null), owner, mint)).toBe(0n)
@@ -41,7 +41,7 @@ it('a balance is the sum of the wallet’s accounts, and nothing where the token
   ).rejects.toThrow(RpcError)
 })
 
-/** Messages as Agave writes them, and in a gateway's data. */
+/** Messages as Agave writes them, and inside a gateway's data. */
 it.each([
   'Invalid param: could not find mint',
   'Invalid param: could not find account',

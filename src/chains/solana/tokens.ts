@@ -1,19 +1,19 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { orIf } from '../../ops/log/errors.js'
-import { NodeError, RpcError, transient } from '../rpc/errors.js'
+import { NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { type RawAccount, readAccount } from './reads.js'
-import { reads, signs, writes } from './registrar.js'
+import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Commitment that wallets show their users. */
-export const COMMITMENT = 'confirmed'
-/** An account without its data: anybody may name one of megabytes as a token. */
-const OWNER = { commitment: COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
-/** Place of the balance in spl-token's `Account`, which Token-2022 keeps. */
+export const WALLET_COMMITMENT = 'confirmed'
+/** Reads an account without its data: anybody may name an account of megabytes as a token. */
+const OWNER = { commitment: WALLET_COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
+/** Position of the balance in spl-token's `Account`. Token-2022 uses the same. */
 const AMOUNT = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
@@ -24,7 +24,7 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** `payer` signs and pays the account's rent. */
+/** Instruction that creates an associated token account. `payer` signs and pays the rent. */
 export const createAssociated = (
   payer: PublicKey,
   owner: PublicKey,
@@ -33,9 +33,9 @@ export const createAssociated = (
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
     keys: [
-      signs(payer),
-      writes(associatedTokenAddress(owner, mint)),
-      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(reads),
+      signerAccount(payer),
+      writableAccount(associatedTokenAddress(owner, mint)),
+      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonlyAccount),
     ],
     data: Buffer.of(CREATE_IDEMPOTENT),
   })
@@ -49,9 +49,9 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
-/** Of either token program; null for anything else, which nodes refuse. */
+/** Decimals of a mint of either token program. Null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
-  const asked = [mint.toBase58(), { commitment: COMMITMENT }]
+  const asked = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
   const supply = await orIf(
     call<{ value: { decimals: number } }>('getTokenSupply', asked),
     isNoMint,
@@ -60,7 +60,9 @@ export async function readDecimals(call: Call, mint: PublicKey): Promise<number 
   return supply?.value.decimals ?? null
 }
 
-/** "Invalid params", as nodes say that an address is no mint, and their words for that, as message or data. */
+/**
+ * "Invalid params", by which nodes report that an address is not a mint, and their wordings of it, as message or data.
+ */
 const INVALID_PARAMS = -32_602
 const NO_MINT = /mint|find account|token account/i
 
@@ -73,7 +75,7 @@ function isNoMint(error: unknown): boolean {
   )
 }
 
-/** Over all the wallet's accounts of a token of either program, base units; 0 where it is no mint. */
+/** Sum of all the wallet's accounts of a token of either program, base units. 0 where the address is not a mint. */
 export async function readTokenBalance(
   call: Call,
   owner: PublicKey,
@@ -91,13 +93,13 @@ export interface TokenAccount {
   amount: bigint
 }
 
-/** Reads a wallet's token accounts of a mint; none where the address is no mint. */
+/** Reads a wallet's token accounts of a mint. Empty where the address is not a mint. */
 export async function readTokenAccounts(
   call: Call,
   owner: PublicKey,
   mint: PublicKey,
 ): Promise<TokenAccount[]> {
-  const options = { encoding: 'base64', commitment: COMMITMENT, dataSlice: AMOUNT }
+  const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
   const found = await orIf(
     call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked),
@@ -107,7 +109,7 @@ export async function readTokenAccounts(
   return (found?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
     if (amount.length !== AMOUNT.length)
-      throw transient('getTokenAccountsByOwner: a node gave another slice than asked')
+      throw transientError('getTokenAccountsByOwner: a node gave another slice than asked')
     return { address: new PublicKey(pubkey), amount: amount.readBigUInt64LE() }
   })
 }

@@ -3,7 +3,7 @@ import { createChainRpc } from '../../chains/evm/chain.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { Step } from '../../chains/evm/deployment/item.js'
-import { deploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
+import { findDeploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
@@ -43,7 +43,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const owners = new Map([[chain.label, args.owner!]])
     const way = { chains, owners, account: accountOf(command) }
     if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
-    const fromBlock = (await deploymentBlock(chain, made.address)) ?? config.startBlock
+    const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
     const { now } = await recordDistributor(pool, airdrop, address, fromBlock)
     printFields(describeAirdrop(now), command.json)

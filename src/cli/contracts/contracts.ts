@@ -4,8 +4,8 @@ import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.j
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { compareNetwork } from '../../chains/evm/deployment/compare.js'
 import { contractsOf } from '../../chains/evm/deployment/creation.js'
-import { type Item, RANK, stepsOf } from '../../chains/evm/deployment/item.js'
-import { deploymentBlock, settled } from '../../chains/evm/deployment/send.js'
+import { type Item, STEP_RANK, stepsOf } from '../../chains/evm/deployment/item.js'
+import { findDeploymentBlock, waitUntilSettled } from '../../chains/evm/deployment/send.js'
 import { desiredOf } from '../../config/desired.js'
 import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -112,7 +112,7 @@ async function showContracts(
     }
     if (Object.keys(fields).length === 0) continue
     const startBlock =
-      'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
+      'contract' in fields ? await findDeploymentBlock(chain, fields.contract as Hex) : null
     console.log(
       `Missing in the chains file for chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
     )
@@ -133,9 +133,13 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   const account = accountOf(options)
   // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
-    await Promise.all([...opened.chains.values()].map((chain) => settled(chain, account.address)))
+    await Promise.all(
+      [...opened.chains.values()].map((chain) => waitUntilSettled(chain, account.address)),
+    )
   const items = await opened.compare()
-  const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
+  const stuck = items.find(
+    ({ rank, isRight, step }) => rank === STEP_RANK.deploy && !isRight && !step,
+  )
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
   const steps = stepsOf(items)

@@ -7,7 +7,7 @@ import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections, onConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
-import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
+import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
 import { databaseFault } from '../database.js'
 
 const OLDEST_SERVER = 140_000
@@ -34,7 +34,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
         await pool.end()
       }
     }
-  const explained = (ask: () => Promise<Result>) => () =>
+  const explained = (ask: () => Promise<CheckResult>) => () =>
     ask().catch((error: unknown) => {
       const fault = databaseFault(error, databaseUrl)
       if (fault === null) throw error
@@ -107,7 +107,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
 export function sharesFinding(
   shares: Awaited<ReturnType<typeof countShares>>,
   keys: readonly Uint8Array[],
-): Result {
+): CheckResult {
   const ids = keys.map((key) => shareKeyId(key).toString('hex'))
   const idOf = (keyId: Buffer | null) => keyId?.toString('hex') ?? null
   const lost = shares.filter(({ keyId }) => keyId !== null && !ids.includes(idOf(keyId)!))

@@ -1,13 +1,13 @@
 import { type Config, ConfigError, examineConfig } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
-import { bad, type Finding, type Level, ok, warn } from '../../ops/finding.js'
+import { bad, type Finding, type FindingLevel, ok, warn } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
 import { ensFindings } from './ens.js'
 
-const SIGN: Readonly<Record<Level, string>> = {
+const SIGN: Readonly<Record<FindingLevel, string>> = {
   ok: paint('green', 'ok  '),
   warn: paint('yellow', 'warn'),
   bad: paint('bold', 'BAD '),
@@ -21,7 +21,8 @@ export async function doctor(
   const findings = await examine(families)
   if (json) printJson(findings)
   else for (const finding of findings) print(finding)
-  const count = (level: Level) => findings.filter((finding) => finding.level === level).length
+  const count = (level: FindingLevel) =>
+    findings.filter((finding) => finding.level === level).length
   if (!json) console.log(`\n${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad`)
   if (count('bad') > 0) process.exitCode = 1
 }

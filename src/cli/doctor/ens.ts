@@ -7,7 +7,7 @@ import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deplo
 import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
-import { bad, check, ok, type Result } from '../../ops/finding.js'
+import { bad, type CheckResult, check, ok } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
@@ -25,7 +25,7 @@ export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'
 async function walk(
   call: Call,
   { parent, resolver, registry = ENS_REGISTRY }: EnsParent,
-): Promise<Result> {
+): Promise<CheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
   const question = {
@@ -42,7 +42,7 @@ async function walk(
   } as const
   if (!(await readContract(call, resolver, claim)))
     return bad(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
-  const broken: Result[] = []
+  const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => call(method, params) }, { retryCount: 0 }),

@@ -1,6 +1,6 @@
-import { readCopies } from '../../db/journal/copies.js'
-import { beginAfterRestore, type Restored } from '../../db/journal/restored.js'
-import { inTries } from '../../db/pg/tries.js'
+import { readMirroredNetworks } from '../../db/journal/copies.js'
+import { beginAfterRestore, type RestoreReport } from '../../db/journal/restored.js'
+import { withRetries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -19,9 +19,9 @@ export async function restartRestored({
   const networks = await withPool(async (pool) => {
     const client = await pool.connect()
     try {
-      return await inTries(client, async () => {
-        const begun: Record<string, Restored> = {}
-        const copies = await readCopies(client)
+      return await withRetries(client, async () => {
+        const begun: Record<string, RestoreReport> = {}
+        const copies = await readMirroredNetworks(client)
         // a mirror continues from its own state
         for (const network of NETWORKS.filter((one) => !copies.has(one)))
           begun[network] = await beginAfterRestore(client, network)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
-import { storedRecord } from '../../chains/evm/record.js'
+import { unpackRecord } from '../../chains/evm/record.js'
 import { readChains, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
 import { keepsRecord, recordAtOrNull } from '../../record/prove.js'
@@ -32,7 +32,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
         const isKept = block && keepsRecord(chain)
         const own = isKept ? ((await recordAtOrNull(chain, block))?.answer ?? null) : null
-        const ours = hash && storedRecord(config, hash, row.record)
+        const ours = hash && unpackRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         if (isProved === false) process.exitCode = 1
         const place = {

@@ -1,17 +1,17 @@
 import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { createBalancePort } from '../../chains/evm/community/port.js'
-import { keepersOf, keepsRecord } from '../../chains/evm/record.js'
+import { hasRecordHash, recordKeepers } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { knownGenesis, registerChain, requireHub } from '../../db/journal/chains.js'
-import { keepPaymentsContract } from '../../db/outbox/contract.js'
+import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { chainWorker } from '../../indexer/evm/worker.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { EVM_RELAYERS } from '../../relayer/evmKind.js'
@@ -21,20 +21,21 @@ import { proofWorker } from '../proof.js'
 import { evmFindings } from './evmChecks.js'
 import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
 
-/** Time for which a start waits for a node to say which chain it serves. */
+/** How long a start waits for a node to identify its chain, ms. */
 const IDENTITY_LIMIT_MS = 5_000
 
 /**
- * Opens a configured EVM chain by the database alone: its node may be away, and is identified when it is first reached.
- * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
- * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is asked
+ * Opens a configured EVM chain from the database only: its node may be unavailable, and is identified at the first
+ * contact. Two chains are contacted before: the hub of a new configuration, and a local chain, whose launcher may have
+ * created it anew.
+ * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
  */
-export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
+export async function openEvmChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
   const { pool, log } = ctx
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
     throw new ConfigError(
-      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
     )
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
@@ -58,7 +59,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireHub(pool, row)
   if (asked) await requireRecord(rpc, config).catch(unlessAway)
-  await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
+  await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error(
       { chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') },
@@ -87,32 +88,32 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   }
 }
 
-/** @throws whatever is no outage: that is met again at the first contact */
+/** ignores an outage: the first contact will report it again @throws other errors */
 const unlessAway = (error: Error): void => {
   if (!(error instanceof ChainUnavailableError)) throw error
 }
 
 /**
- * Whether contracts keep a record is known by their code, never by a failed question about the record.
- * @throws ConfigError for a contract that keeps none; ChainUnavailableError
+ * Checks that contracts keep a record. Decides by their code, since a failed read of the record proves nothing.
+ * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
-  for (const { kind, address } of keepersOf(config)) {
+  for (const { kind, address } of recordKeepers(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
-    if (code !== '0x' && !keepsRecord(code))
+    if (code !== '0x' && !hasRecordHash(code))
       throw new ConfigError(
-        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
       )
   }
 }
 
-/** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
+/** The genesis of a chain's nodes. Null where none answers in time. @throws WrongChainError */
 async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
   const answer = rpc.genesisHash().catch((error: Error) => {
     if (error.name !== 'ChainUnavailableError') throw error
     return null
   })
-  const genesis = await inTime(IDENTITY_LIMIT_MS, answer, null)
+  const genesis = await withTimeout(IDENTITY_LIMIT_MS, answer, null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
@@ -129,7 +130,7 @@ const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 export const hubOf = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
-/** Hubs and spokes. */
+/** The EVM chains: hubs and spokes. */
 export const evmFamily: ChainFamily = {
   relayers: EVM_RELAYERS,
   examine: evmFindings,
@@ -144,7 +145,7 @@ export const evmFamily: ChainFamily = {
   },
   async open({ chains }, ctx) {
     const opened: OpenedChain[] = []
-    for (const chain of chains) opened.push(await openChain(chain, ctx))
+    for (const chain of chains) opened.push(await openEvmChain(chain, ctx))
     return opened
   },
   relay(opened, { relayerKey: key, deliveries }, network) {

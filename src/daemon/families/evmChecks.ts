@@ -5,7 +5,7 @@ import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
+import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
 import { recordAtOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
@@ -14,12 +14,12 @@ const ROLES = parseAbi([
 ])
 /** A head older than this many times a slow chain's block is stuck. */
 const OLD_HEAD_MS = 5 * 60_000
-/** Below this a relayer pays for few deliveries. */
+/** Balance below which a relayer can pay for only a few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
 type Settings = Pick<Config, 'chains' | 'relayerKey'>
 
-/** Checks of every EVM chain: each RPC URL by itself, code, the hub's owner, the relayer's roles and money. */
+/** Checks of every EVM chain: each RPC URL, the code, the hub's owner, the relayer's roles and balance. */
 export async function evmFindings(config: Settings): Promise<Finding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()
@@ -86,8 +86,8 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
         )
   })
 
-/** Two nodes have to agree: with three, one of them may be away. */
-const fewUrls = (count: number): Result =>
+/** Two nodes have to agree, so with three, one may be unavailable. */
+const fewUrls = (count: number): CheckResult =>
   count === 1
     ? warn('one node decides without a second', 'Name three `rpcUrls` of different providers.')
     : warn(
@@ -103,7 +103,7 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
       : ok(address)
   })
 
-/** True if a contract obeys the relayer's key. */
+/** Checks that a contract gives its relayer role to our key. */
 const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
   check(about, 'See the RPC URLs and the contract.', async () => {
     const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })
@@ -115,7 +115,10 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
         )
   })
 
-/** One key must not reach the credits of a hub that holds money: its owner sets peers and verifiers. */
+/**
+ * Checks that a multisig or another contract owns a hub with money: the owner sets peers and verifiers, so a single key
+ * must not control its credits.
+ */
 const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfig) =>
   check(about, 'See the RPC URLs and the contract.', async () => {
     const owner = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'owner' })

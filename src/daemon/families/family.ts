@@ -14,28 +14,28 @@ import type { WalletChains } from '../../web/page.js'
 
 export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
-/** A configured chain, opened: what each part of the daemon needs of it. */
+/** A configured and opened chain: what each part of the daemon needs of it. */
 export interface OpenedChain extends IndexSource {
-  /** For the API, which asks for strangers. */
+  /** Port for the API, with the shares of anonymous requests. */
   readonly port: ChainPort
-  /** Of a hub: proves the names of an imported network. */
+  /** Set for a hub: proves the names of a mirrored network. */
   readonly proof?: Worker
 }
 
 /** What a family's chains have to send on one network. */
 interface RelayPart {
   readonly sources: readonly RelaySource[]
-  /** Whether this process has the key that pays, and the settings that give it, for people. */
+  /** True if this process has the paying key. `keyFrom` names the settings that provide it. */
   readonly hasKey: boolean
   readonly keyFrom: string
-  /** What is missing in the chains file; null for nothing. */
+  /** What is missing in the chains file. Null where nothing is. */
   readonly problem?: string | null
 }
 
-/** A row of the table of families: what the daemon asks of a kind of chains. */
+/** A row of the table of chain families: what the daemon needs of a kind of chains. */
 export interface ChainFamily {
   /**
-   * Opens the configured chains. A node that is away must not delay the others.
+   * Opens the configured chains. An unavailable node must not delay the others.
    * @param opened chains of the families before this one in the list
    * @throws ChainMismatchError, WrongChainError, ConfigError
    */
@@ -44,19 +44,19 @@ export interface ChainFamily {
     ctx: OpenContext,
     opened: readonly OpenedChain[],
   ): Promise<readonly OpenedChain[]>
-  /** @param opened chains of one network, of all families. Absent: the family's chains are sent nothing. */
+  /** @param opened chains of one network, of all families. Absent: nothing is sent to the family's chains. */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
-  /** What alarms, metrics and the operator's page ask of what `relay` gives. */
+  /** What alarms, metrics and the operator's page need of the relayers of `relay`. */
   readonly relayers?: RelayerKind
-  /** What the pages' wallet of a local world needs to send on the chains. */
+  /** What the test wallet of a local world's pages needs to send transactions on these chains. */
   testWallet?(config: Config): WalletChains
-  /** For `clusterd doctor`: checks what a start needs of the configured chains, and changes nothing. */
+  /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
   examine(config: Config): Promise<readonly Finding[]>
-  /** Routes of the family beside those of the interface. */
+  /** Routes of the family beyond the common interface. */
   readonly routes?: readonly Route[]
 }
 
-/** Logs what a chain's nodes do wrong. */
+/** Logs faults of a chain's nodes. */
 export const faultReporter =
   (chain: string, { log }: OpenContext) =>
   (url: string, error: RpcError): void => {

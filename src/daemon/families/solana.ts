@@ -14,24 +14,23 @@ import { hubOf } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
-  /** The key of quotes, then earlier ones. */
+  /** The key that signs quotes, followed by earlier keys. */
   quoteKeys: readonly Uint8Array[]
   pool: pg.Pool
-  /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
+  /** The relay authority's key, 64 bytes. Without it, nothing is settled or refunded. */
   relayKey?: Uint8Array | undefined
   releaseAfterMs: number
   onFault?: (url: string, error: RpcError) => void
 }
 
-/** A network's Solana cluster, the source of its watcher, and the payer of its jobs. */
+/** A network's Solana cluster, the source of its watcher, and the relayer of its jobs. */
 export interface OpenSolana extends OpenedChain, SolanaSource {
   payer: RelaySource
 }
 
 /**
- * Opens a network's Solana cluster under the genesis that the configuration or the database knows. A cluster that is
- * away and whose genesis neither knows is opened later by its watcher, so that it delays nothing else. Solana's
- * libraries load here.
+ * Opens a network's Solana cluster with the genesis from the configuration or the database. If neither has it and the
+ * cluster is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
@@ -67,7 +66,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   }
   const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
   if (genesisHash) await open()
-  // not waited for: a process that doesn't lead needs the chain's number too
+  // not awaited: a process that does not lead needs the chain's number too
   else open().catch(() => {})
   const { commitment, pollMs, maxUnitPrice } = config
   const { registrar } = chain
@@ -95,11 +94,11 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
 
 const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in opened
 
-/** At most one cluster a network, whose price feeds are on the hub. */
+/** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: ChainFamily = {
   relayers: SOLANA_RELAYERS,
   testWallet({ chains, solana }) {
-    // a local cluster stands for both networks
+    // a local cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
     return {
       key: SOLANA.addressType,

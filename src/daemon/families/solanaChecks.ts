@@ -11,7 +11,9 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 
 const SOL = 1e9
 
-/** Checks of every cluster: each RPC URL by itself, the program, the relay authority's money, and the price feeds on the hub. */
+/**
+ * Checks of every cluster: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
+ */
 export async function solanaFindings({
   chains,
   solana,
@@ -61,7 +63,7 @@ async function clusterFindings(
     registrar,
     commitment,
     maxUnitPrice,
-    // asks alone: who signs is nobody where no key is given
+    // only reads here, so without a key any key will do
     secretKey: secretKey ?? Keypair.generate().secretKey,
   })
   const program = check(`${about}, program`, 'See the RPC URLs.', async () => {

@@ -1,32 +1,32 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
-import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
-import { plain, prismaOf, stored } from '../pg/prisma.js'
+import { AIRDROP_STATE, type AirdropState, nameOfCode } from '../pg/codes.js'
+import { fromPrisma, prismaOf, toPrisma } from '../pg/prisma.js'
 import type { Plain } from '../pg/rows.js'
 
-/** load.ts loads and removes airdrops, answers.ts holds the hot reads. */
+/** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
-/** Counts would cost one per answer. Addresses of contracts are 20 bytes. */
+/** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
 export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
 
-/** An airdrop with its claimed allocations: seen on chain, and confirmed among them. */
+/** An airdrop with the numbers of its claimed allocations: seen on chain, and how many of these are confirmed. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** Fields that are set with an airdrop's distributor. */
-export type Known<Field extends keyof OpenAirdrop> = {
+export type RequiredFields<Field extends keyof OpenAirdrop> = {
   [Key in Field]: NonNullable<OpenAirdrop[Key]>
 }
 
-/** A deployed distributor, as its chain shows it. Addresses are 20 bytes. */
-export interface Distributor extends Known<'label' | 'distributor' | 'token' | 'endsAtS'> {
-  /** First block that may hold its claims; undefined: unchanged, and `startBlock` for a new distributor. */
+/** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
+export interface Distributor extends RequiredFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
+  /** First block that may hold its claims. Undefined: unchanged, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
-  /** First block that the chain is indexed from; 0 unless given. */
+  /** First block from which the chain is indexed. Default 0. */
   startBlock?: number
 }
 
-/** An airdrop that can't be changed as asked. One sentence, with what to do. */
+/** An airdrop can't be changed as requested. The message is one sentence, and says what to do. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
 }
@@ -36,14 +36,14 @@ export async function findAirdrop(
   network: Network,
   community: string,
 ): Promise<Airdrop | null> {
-  return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
+  return (await read(await prismaOf(pool), toPrisma({ network, community })))[0] ?? null
 }
 
 export async function listAirdrops(
   pool: pg.Pool,
   networks: readonly Network[],
 ): Promise<Airdrop[]> {
-  return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
+  return read(await prismaOf(pool), { OR: networks.map((network) => toPrisma({ network })) })
 }
 
 async function read(
@@ -66,7 +66,7 @@ async function read(
     const confirmed = own.find((count) => count.confirmed)?._count ?? 0
     const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
     const claimed = { seen: confirmed + unconfirmed, confirmed }
-    return { ...plain(row), state: wordOf(AIRDROP_STATE, row.state), claimed }
+    return { ...fromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
   })
 }
 
@@ -76,7 +76,7 @@ const LOCK_TIMEOUT_MS = 60_000
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
  * @returns false where nothing changed
- * @throws AirdropError where the community has none, or another distributor that was claimed from
+ * @throws AirdropError where the community has no airdrop, or claims were made at another distributor
  */
 export async function setDistributor(
   pool: pg.Pool,
@@ -84,22 +84,22 @@ export async function setDistributor(
   community: string,
   to: Distributor,
 ): Promise<boolean> {
-  const where = stored({ network, community })
+  const where = toPrisma({ network, community })
   return (await prismaOf(pool)).$transaction(
     async (tx) => {
-      // locked: neither claims nor other commands change it meanwhile
+      // locked, so that neither claims nor other commands change it meanwhile
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
       const [airdrop] = await read(tx, where)
-      if (!airdrop) throw new AirdropError(noAirdrop(network, community))
+      if (!airdrop) throw new AirdropError(noAirdropText(network, community))
       const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
       const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
       if (isSame && fromBlock === airdrop.fromBlock) return false
       if (!isSame && airdrop.claimed.seen > 0)
-        throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
+        throw new AirdropError(claimedFromText(airdrop, 'its distributor stays'))
       const { label, distributor, token, endsAtS } = to
       const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
       const data = {
-        ...stored({ label, distributor, token, endsAtS }),
+        ...toPrisma({ label, distributor, token, endsAtS }),
         ...checkpoint,
         state: AIRDROP_STATE.open,
       }
@@ -110,10 +110,10 @@ export async function setDistributor(
   )
 }
 
-export const noAirdrop = (network: Network, community: string): string =>
+export const noAirdropText = (network: Network, community: string): string =>
   `${network} has no airdrop of "${community}": \`clusterd airdrop list\` shows them.`
 
-export const claimedFrom = (
+export const claimedFromText = (
   { community, claimed }: { community: string; claimed: { seen: number } },
   therefore: string,
 ): string =>

@@ -1,13 +1,13 @@
 import { claimOfAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
+import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { Known, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredFields } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
-  // names its columns: a newer version may add some, and what is prepared with all of them would fail from then on
+  // lists its columns: with `*`, prepared statements fail once a newer version adds a column
   (
     l,
   ) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
@@ -15,19 +15,19 @@ const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: nu
     FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** A hot path. */
+/** Hot path: called for each request about a claim. */
 export async function findOpenAirdrop(
   db: Queryable,
   network: Network,
   community: string,
 ): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
-  return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
+  return row ? { ...row, network, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
 /** Airdrop that may be claimed from. */
 type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
-  Known<'distributor' | 'token' | 'endsAtS'>
+  RequiredFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepare<Claimable>(
   'airdrops_open',
@@ -49,15 +49,15 @@ interface WalletRow {
   isPrivate: boolean
   /** Null without an allocation. */
   index: number | null
-  /** Position of its leaf in the tree. */
+  /** Position of the allocation's leaf in the tree. */
   position: number
   amount: bigint
-  /** Transaction of a claim seen on chain. */
+  /** Transaction of the claim, if one was seen on chain. */
   tx: Buffer | null
   isConfirmed: boolean
 }
 
-/** A wallet that is verified in the caller's bundle, with its allocation. */
+/** A verified wallet of the caller's bundle, with its allocation. */
 export type BundleWallet = Awaited<ReturnType<typeof findBundleAllocations>>[number]
 export type Allocation = NonNullable<BundleWallet['allocation']>
 
@@ -74,7 +74,7 @@ const bundle = prepare<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/** Of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
+/** Wallets of the bundle in which `viewer` (a stored address) is verified, oldest first. Empty without a bundle. */
 export async function findBundleAllocations(
   db: Queryable,
   network: Network,
@@ -107,8 +107,8 @@ const usedClaims = prepare<{ claim: Buffer }>(
 )
 
 /**
- * Account (a stored address) verified in a bundle whose allocation was claimed, confirmed on its chain. One whose
- * claim gave no name yet comes first, then the caller's own. Null where none claimed.
+ * Account (a stored address) that is verified in a bundle, and whose allocation was claimed in a confirmed block. A
+ * claim that has not given a name yet comes first, then the caller's own. Null where no wallet has claimed.
  */
 export async function findClaim(
   db: Queryable,

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type Columns, insertRows, named } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
-import type { Known, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
   OpenAirdrop,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
-  Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
+  RequiredFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
@@ -21,14 +21,14 @@ const WATCHED = {
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`,
 }
 
-/** Airdrops on the chain of a network label that may still be claimed from. */
+/** Airdrops that may still be claimed from, on the chain of a network label. */
 export const watchedAirdrops = (
   pool: pg.Pool,
   network: Network,
   label: string,
 ): Promise<WatchedAirdrop[]> => query(pool, network, WATCHED, [label])
 
-/** Confirmed blocks from an airdrop's checkpoint on. */
+/** A range of confirmed blocks that begins at an airdrop's checkpoint. */
 interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
@@ -40,14 +40,14 @@ interface ConfirmedBlocks {
 const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ...named<SeenClaim>('int4', 'index', 'logIndex'),
-  ...named<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
-  ...named<SeenClaim>('int8', 'block'),
+  ...columnsNamed<SeenClaim>('int4', 'index', 'logIndex'),
+  ...columnsNamed<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...columnsNamed<SeenClaim>('int8', 'block'),
 ]
 
 /**
- * Stores claims in the caller's transaction: those of confirmed blocks, with the checkpoint behind them, in place of
- * what was stored of these blocks, perhaps of another fork; else the unconfirmed ones, in place of all of those.
+ * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next checkpoint, and replace what
+ * was stored for these blocks, perhaps from another fork. Unconfirmed claims replace all unconfirmed claims.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
 export async function storeClaims(
@@ -77,13 +77,13 @@ export async function storeClaims(
     table: 'airdrop_claims',
     columns: columnsOf(airdrop, confirmed !== null),
     items: claims,
-    // a confirmed claim replaces whatever is stored; an unconfirmed one gives way to it
+    // a confirmed claim replaces any stored claim; an unconfirmed one never replaces a stored one
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
   })
   return true
 }
 
-/** Stored claims stay until their blocks are read again. */
+/** Restarts indexing from a block. Stored claims stay until their blocks are read again. */
 export async function restartClaims(
   client: pg.ClientBase,
   { network, airdrop }: WatchedAirdrop,

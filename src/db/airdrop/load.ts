@@ -6,8 +6,14 @@ import { insertRows, type Rows } from '../pg/arrays.js'
 import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
-import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
-import { pagesOf } from './pages.js'
+import {
+  type Airdrop,
+  AirdropError,
+  claimedFromText,
+  findAirdrop,
+  noAirdropText,
+} from './airdrops.js'
+import { treePages } from './pages.js'
 
 export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** True if the file may replace another one that nobody has claimed from. */
@@ -23,10 +29,11 @@ export interface Allocation {
 }
 
 /**
- * Loads an airdrop: all of it or, when anything fails, nothing.
+ * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop, and false in `isNew` where the same file was loaded before and nothing is done
- * @throws AirdropError where the community has another one that may not be replaced, or the rows make none
+ * @returns the airdrop; `isNew` is false where the same file was loaded before and nothing changed
+ * @throws AirdropError where the community has another airdrop that may not be replaced, or the rows are no valid
+ * airdrop
  */
 export async function loadAirdrop(
   pool: pg.Pool,
@@ -47,7 +54,7 @@ export async function loadAirdrop(
     const airdrop = await nextNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // claims may have been stored meanwhile, and nobody waits for the load
+    // reads it again under a lock: claims may have been stored during the load, which holds no lock
     const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)
@@ -83,7 +90,7 @@ function totalOf(rows: readonly Allocation[]): bigint {
   return total
 }
 
-/** Removes an airdrop with all its rows. @throws AirdropError where there is none */
+/** Removes an airdrop with all its rows. @throws AirdropError where the community has none */
 export async function removeAirdrop(
   pool: pg.Pool,
   network: Network,
@@ -91,7 +98,7 @@ export async function removeAirdrop(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     const stored = await findStored(client, network, community, 'FOR UPDATE')
-    if (!stored) throw new AirdropError(noAirdrop(network, community))
+    if (!stored) throw new AirdropError(noAirdropText(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
 }
@@ -101,7 +108,7 @@ type StoredFile = Pick<
   'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'
 >
 
-/** @param lock holds off claims and other commands */
+/** @param lock row lock that makes claims and other commands wait */
 async function findStored(
   client: pg.ClientBase,
   network: Network,
@@ -140,7 +147,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
 
 function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
   if (existing.claimed.seen > 0)
-    throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
+    throw new AirdropError(claimedFromText(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,
@@ -176,7 +183,7 @@ const pageRows = (airdrop: number, { nodes }: Tree): Rows<[page: number, bytes: 
     ['page', 'int4', ([page]) => page],
     ['nodes', 'bytea', ([, bytes]) => bytes],
   ],
-  items: [...pagesOf(nodes)],
+  items: [...treePages(nodes)],
 })
 
 const INSERTED_AT_ONCE = 5_000

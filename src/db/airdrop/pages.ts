@@ -4,9 +4,9 @@ import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of the node on top of it,
- * which lies in the page above, and holds the up to 62 nodes below, level by level; the root is in no page. A proof in
- * a tree of half a million leaves is read from four rows, and a page (1,984 bytes) still fits into its row.
+ * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of its top node, which lies
+ * in the page above. It holds the up to 62 nodes below that node, level by level. No page holds the root. A proof in a
+ * tree of half a million leaves is read from four rows, and a page (1,984 bytes) still fits into its row.
  */
 const PAGE_LEVELS = 5
 const NODE_BYTES = 32
@@ -20,8 +20,8 @@ function offsetOf(position: number): { page: number; offset: number } {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** Levels fill from the left, so a page's last nodes may be missing. */
-export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
+/** Pages of a tree. Levels fill from the left, so a page's last nodes may be missing. */
+export function treePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
     const { page } = offsetOf(position)
@@ -33,7 +33,7 @@ export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
 }
 
 /** Pages that hold the proofs of the nodes at these positions. */
-export const pagesFor = (positions: readonly number[]): number[] => [
+export const pagesOfProofs = (positions: readonly number[]): number[] => [
   ...new Set(
     positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),
   ),
@@ -47,7 +47,7 @@ export const proofFrom = (pages: ReadonlyMap<number, Buffer>, position: number):
   proofPositions(position).map((node) => {
     const { page, offset } = offsetOf(node)
     const hash = pages.get(page)?.subarray(offset, offset + NODE_BYTES)
-    if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} lacks node ${node}`)
+    if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} does not have node ${node}`)
     return hash
   })
 
@@ -57,14 +57,17 @@ const pagesOfAirdrop = prepare<{ page: number; nodes: Buffer }>(
     `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
 )
 
-/** Hashes by position, in hex without 0x, the leaf's sibling first. @throws RangeError as `proofFrom` */
+/**
+ * Proofs of the leaves at these positions: hashes in hex without 0x, the leaf's sibling first.
+ * @throws RangeError as `proofFrom`
+ */
 export async function readAirdropProofs(
   db: Queryable,
   network: Network,
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  const names = pagesFor(positions)
+  const names = pagesOfProofs(positions)
   const rows =
     names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))

@@ -5,7 +5,10 @@ import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 
 export const MAX_API_KEYS = 10
 
-/** A key: `perSecond` and `burst` are null for the configured limit, `wallet` for the operator's. */
+/**
+ * An API key. `perSecond` and `burst` are null where the configured limit applies. `wallet` is null for an operator's
+ * key.
+ */
 export type StoredApiKey = Omit<Plain<ApiKey>, 'slot'>
 
 const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
@@ -15,7 +18,7 @@ const FIND = {
   text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1',
 }
 
-/** True if a key with this hash exists, and the limit that is its own. */
+/** The rate limit of the key with this hash, with nulls for the configured limit. Null where there is no such key. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
@@ -25,7 +28,7 @@ export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   }
 }
 
-/** Oldest first; without a wallet everybody's. */
+/** API keys, oldest first. Without `wallet`: the keys of everybody. */
 export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKey[]> =>
   readRows(
     db,
@@ -33,13 +36,13 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
     [...(wallet ? [wallet] : [])],
   )
 
-/** Each attempt that another key of the wallet thwarts has taken a slot. */
+/** Takes the wallet's first free slot. Returns no row where another key took it meanwhile: then it is tried again. */
 const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s
   WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1
   ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
 
-/** Stores a key. @returns false where its wallet has as many as it may */
+/** Stores a key. @returns false where its wallet has `MAX_API_KEYS` already */
 export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
   const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
   for (let i = 0; i < MAX_API_KEYS; i++)

@@ -1,17 +1,17 @@
 import { type Queryable, readRows } from '../pg/rows.js'
 
-/** The database's time, and for each of some buckets the time (both ms) at which it is full again. */
+/** The database's time, and for each bucket the time at which it is full again (both Unix ms). */
 export interface BucketTimes {
   nowMs: number
   fullMs: number[]
 }
 
-/** Buckets forgotten per sign-in: more than a wallet that signed in once makes, so their number stays bounded. */
+/** Buckets deleted per sign-in. More than one wallet creates when it signs in, so the number of rows stays bounded. */
 const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
-/** When a bucket is full again: now where the clock was set back since. */
+/** Time at which a bucket is full again. Now, where the clock was set back since the bucket was written. */
 const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
 
 const READ = {
@@ -20,7 +20,7 @@ const READ = {
     FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`,
 }
 
-/** An upsert without other effect, since a row that doesn't exist yet can't be locked otherwise. */
+/** Locks a bucket by an upsert that changes nothing, since a row that does not exist can't be locked. */
 const LOCK = {
   name: 'limit_buckets_lock',
   text: `INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
@@ -37,23 +37,23 @@ const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
     SELECT bucket FROM limit_buckets WHERE full_ms < ${NOW_MS} ORDER BY full_ms LIMIT ${SWEEP_ROWS}
     FOR UPDATE SKIP LOCKED))`
 
-/** Reads buckets, in their order; one that nobody knows is full. */
+/** Reads buckets, in the given order. A bucket without a row is full. */
 export async function readBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
   const rows = await readRows<{ nowMs: number; fullMs: number }>(db, READ, [buckets])
   return { nowMs: rows[0]!.nowMs, fullMs: rows.map(({ fullMs }) => fullMs) }
 }
 
-/** The same, with the buckets locked until the end of the transaction. */
+/** Like `readBuckets`, with the buckets locked until the end of the transaction. */
 export async function lockBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
   const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [
     buckets,
   ])
   const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
-  // the clock after the last lock was waited for
+  // the clock as read after the last lock
   return { nowMs: rows.at(-1)!.nowMs, fullMs: buckets.map((bucket) => fullMs.get(bucket)!) }
 }
 
-/** Writes buckets that nobody else can write. */
+/** Writes buckets that the transaction has locked. */
 export async function writeBuckets(
   db: Queryable,
   buckets: readonly string[],

@@ -2,23 +2,25 @@ import type { Session } from '../generated/client.js'
 import { type Plain, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
-/** Wallet in stored form, date in the signed message, signature as first sent (empty for a long one). */
+/** Wallet in stored form, date in the signed message, signature as first sent (empty for a long signature). */
 export type StoredSession = Pick<Plain<Session>, 'wallet' | 'signingMs' | 'signature'>
 
-/** A session with the 32-byte hash of its key, and for how long it is good, ms. */
+/** A session with the 32-byte hash of its key, and its lifetime, ms. */
 export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
 
-/** Sessions begin and end by the database's clock: that of one process may be wrong, and end everybody's. */
+/**
+ * Sessions begin and end by the database's clock: a single process with a wrong clock could end everybody's sessions.
+ */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 
-/** Expired sessions deleted per new one: the table stays as small as the number of live sessions. */
+/** Expired sessions deleted for each new one, so the table stays about as small as the number of live sessions. */
 const SWEEP_ROWS = 4
-/** Sessions of a wallet, revoked ones among them. */
+/** Most sessions of a wallet, revoked ones included. */
 export const SESSIONS_A_WALLET = 32
 
 /**
- * Takes one round trip: signing in is a hot path. A wallet keeps the sessions of its newest signing dates, and an older
- * date opens none: what was revoked and dropped stays closed.
+ * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
+ * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
  */
 const OPEN = {
   name: 'session_open',
@@ -45,14 +47,17 @@ const OPEN = {
 }
 
 /**
- * Opens the session of a wallet and signing date, in one round trip; a live one gets the new key.
- * @returns false when the session was revoked or has expired, or the wallet has enough of later dates
+ * Opens the session of a wallet and signing date, in one round trip. If the session is already live, it gets the new
+ * key.
+ * @returns false when the session was revoked or has expired, or when the wallet has `SESSIONS_A_WALLET` sessions of
+ * later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, signature, lifetimeMs } = session
   const open = () => readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs])
   const opened = await open().catch((error: unknown) => {
-    // the same sign-in, sent twice at once: the clause on conflict knows one of the two keys, and finds the row now
+    // the same sign-in was sent twice at once. ON CONFLICT covers one of the two unique keys. The second attempt finds
+    // the row.
     if (isUniqueViolation(error)) return open()
     throw error
   })
@@ -65,7 +70,7 @@ const FIND = {
     WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`,
 }
 
-/** The live session of a key's hash; prepared, since every authenticated request runs this. */
+/** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */
 export async function findSession(db: Queryable, keyHash: Buffer): Promise<StoredSession | null> {
   return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
 }
@@ -75,7 +80,7 @@ const revocation = (of: 'wallet' | 'key_hash') => ({
   text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`,
 })
 
-/** The rows of a wallet (stored address) stay until the sessions would have expired. */
+/** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {
   await readRows(db, revocation('wallet'), [wallet])
 }

@@ -3,10 +3,10 @@ import type { WalletShare } from '../generated/client.js'
 import { prepareOne } from '../pg/prepared.js'
 import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 
-/** An encrypted share, and the id of its key; null for one from before keys had ids. */
+/** An encrypted share, and the id of the encrypting key. The id is null for a share that is older than key ids. */
 export type SealedShare = Pick<Plain<WalletShare>, 'share' | 'keyId'>
 
-/** The server's encrypted share of a wallet that `createdBy` had generated in the cluster `clusterId`. */
+/** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
 export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
@@ -20,10 +20,12 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
 }
 
 /**
- * The encrypted share of a generated wallet, for the wallet that asked for it and for wallets verified in the cluster
- * that it was made in; null for other callers and where there is none, which one statement keeps from taking longer:
- * that an address was made here is private where its entry is. Listing it in another cluster gives nobody a share.
- * @returns the share, and whether the caller asked for the wallet
+ * The encrypted share of a generated wallet. Only two kinds of callers get it: the wallet that requested the
+ * generation, and wallets verified in the cluster in which it was generated. Listing the address in another cluster
+ * gives nobody a share.
+ * Null for other callers, and where there is no share. One statement answers all cases in the same time, because it is
+ * private that an address was generated here if its wallet entry is private.
+ * @returns the share, and whether the caller requested the wallet
  */
 export const findShare = prepareOne<
   SealedShare & { isOwn: boolean },
@@ -37,8 +39,9 @@ export const findShare = prepareOne<
 )
 
 /**
- * Uses a signature that asks for a key up, with all earlier ones.
- * @param signingMs its signing date @returns false where it, or a later one, was used
+ * Marks a signature that requests a key as used, and all earlier signatures too.
+ * @param signingMs its signing date
+ * @returns false where this signature or a later one was used already
  */
 export async function useRecovery(
   db: Queryable,
@@ -56,12 +59,12 @@ export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; coun
   return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')
 }
 
-/** A share with its row. */
+/** A share with the key of its row. */
 export type PlacedShare = SealedShare & Pick<Plain<WalletShare>, 'network' | 'address'>
 
 /**
- * Next shares of a network that are not under a key, by address.
- * @param after the address before the first
+ * Next shares of a network that another key encrypts, by address.
+ * @param after the last address of the previous page
  */
 export function listSharesOfOthers(
   db: Queryable,
@@ -73,7 +76,7 @@ export function listSharesOfOthers(
   return query(db, network, text, [keyId, after, limit])
 }
 
-/** Replaces a share by the same share under another key, unless somebody else replaced it meanwhile. */
+/** Replaces a share by the same share encrypted with another key, unless it was replaced meanwhile. */
 export async function replaceShare(
   db: Queryable,
   { network, address, share }: PlacedShare,

@@ -1,13 +1,13 @@
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { insertRows, named } from '../pg/arrays.js'
+import { columnsNamed, insertRows } from '../pg/arrays.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
-  ...named<CreditMove>('int8', 'block', 'eid'),
-  ...named<CreditMove>('int4', 'logIndex'),
-  ...named<CreditMove>('bytea', 'txHash', 'wallet'),
-  ...named<CreditMove>('numeric', 'amountWei'),
+  ...columnsNamed<CreditMove>('int8', 'block', 'eid'),
+  ...columnsNamed<CreditMove>('int4', 'logIndex'),
+  ...columnsNamed<CreditMove>('bytea', 'txHash', 'wallet'),
+  ...columnsNamed<CreditMove>('numeric', 'amountWei'),
 ]
 
 export const confirmCredits = (
@@ -22,10 +22,10 @@ export const confirmCredits = (
     onConflict: () => 'DO NOTHING',
   })
 
-/** Debt of the hub to a bidder for what came from one chain. */
+/** Amount that the hub owes to a bidder for bids from one chain. */
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
 
-/** Debts of the hub to an address (stored form) by its confirmed blocks, by the chain that the money came from. */
+/** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
 export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Promise<Credit[]> =>
   query(
     db,
@@ -35,7 +35,7 @@ export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Prom
     [wallet],
   )
 
-/** Credits of a transaction of the hub, in the order of its logs. */
+/** Credits that a hub transaction changed, in the order of its logs. */
 export const creditsIn = (
   db: Queryable,
   network: Network,

@@ -34,7 +34,7 @@ const receipt = (guid: number): ReceivedMessage => ({
   bids: 1,
 })
 
-/** Messages in the spoke's unconfirmed blocks from 10 on. */
+/** Writes messages of the spoke's unconfirmed blocks from 10 on. */
 const tail = (...messages: SentMessage[]): Promise<void> =>
   inTransaction(pool, (client) =>
     writeMessages(
@@ -51,13 +51,13 @@ const txByGuid = async (): Promise<Record<number, number>> => {
   return Object.fromEntries(rows.map((row) => [row.guid[0]!, row.tx_hash[0]!]))
 }
 
-test('a reorg of the spoke takes its messages back, and another transaction may use the guid', async () => {
+test('a reorg of the spoke removes its messages, and another transaction may use the guid', async () => {
   await tail(sent(1, 11), sent(2, 12))
   await tail(sent(2, 13))
   expect(await txByGuid()).toEqual({ 2: 13 })
 })
 
-test('what the hub holds unconfirmed keeps no message', async () => {
+test('a message that the hub received in an unconfirmed block may still be removed', async () => {
   await tail(sent(1, 11))
   await inTransaction(pool, (client) =>
     writeReceipts(client, 'testnet', { isConfirmed: false, block: 50 }, [receipt(1)]),
@@ -66,7 +66,7 @@ test('what the hub holds unconfirmed keeps no message', async () => {
   expect(await txByGuid()).toEqual({})
 })
 
-test('a message that the hub has taken, confirmed, stays, whatever the spoke says afterwards', async () => {
+test('a message that the hub received in a confirmed block stays, whatever the spoke shows afterwards', async () => {
   await tail(sent(1, 11))
   await inTransaction(pool, (client) =>
     writeReceipts(client, 'testnet', { isConfirmed: true, block: 51 }, [receipt(1)]),

@@ -1,6 +1,6 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
+import { type Blocks, type Columns, columnsNamed, writeLogRows } from '../pg/arrays.js'
 import type { ChainKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
@@ -11,14 +11,14 @@ const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessag
   ['chain', 'int2', () => chain],
   ['confirmed', 'bool', () => isConfirmed],
   ['sender', 'bytea', ({ from }) => from],
-  ...named<SentMessage>('bytea', 'guid', 'txHash', 'blockHash', 'packet', 'options'),
-  ...named<SentMessage>('int8', 'block', 'sentMs'),
-  ...named<SentMessage>('int4', 'logIndex'),
+  ...columnsNamed<SentMessage>('bytea', 'guid', 'txHash', 'blockHash', 'packet', 'options'),
+  ...columnsNamed<SentMessage>('int8', 'block', 'sentMs'),
+  ...columnsNamed<SentMessage>('int4', 'logIndex'),
 ]
 
 /**
- * Writes messages of a spoke's blocks. A confirmed one never changes. A reorged spoke may use a guid again, except that
- * of a message that the hub has received in a confirmed block: the status of its sender depends on it.
+ * Writes messages of a spoke's blocks. A confirmed message never changes. A reorged spoke may use a guid again, unless
+ * the hub has received its message in a confirmed block: the status of the message's sender depends on it.
  */
 export const writeMessages = (
   db: Queryable,
@@ -38,9 +38,9 @@ export const writeMessages = (
 
 const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
   ['confirmed', 'bool', () => isConfirmed],
-  ...named<ReceivedMessage>('bytea', 'guid', 'txHash'),
-  ...named<ReceivedMessage>('int8', 'block'),
-  ...named<ReceivedMessage>('int4', 'logIndex', 'bids'),
+  ...columnsNamed<ReceivedMessage>('bytea', 'guid', 'txHash'),
+  ...columnsNamed<ReceivedMessage>('int8', 'block'),
+  ...columnsNamed<ReceivedMessage>('int4', 'logIndex', 'bids'),
 ]
 
 export const writeReceipts = (

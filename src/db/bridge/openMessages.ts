@@ -3,17 +3,17 @@ import type { SentMessage } from '../../registry/bridge/message.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
-import { execute, type Queryable, query, some } from '../pg/rows.js'
+import { execute, existsRow, type Queryable, query } from '../pg/rows.js'
 
-/** A message of the bridge, as its spoke, the chain, sent it. */
+/** A bridge message as its spoke sent it. `chain` is the spoke. */
 export type StoredMessage = Pick<
   SentMessage,
   'guid' | 'txHash' | 'sentMs' | 'packet' | 'options'
 > & { chain: number }
 
 /**
- * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked jobs
- * of such messages and payments.
+ * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them. Ends parked jobs of
+ * such messages and payments.
  * @returns ids of the parked jobs that ended
  */
 export async function settleMessages(
@@ -40,12 +40,12 @@ export async function settleMessages(
 }
 
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
-/** Messages `m` that no block of the hub shows, sent up to a time (`$2`, ms). */
+/** Messages `m` that no hub block has received, sent up to a time (`$2`, ms). */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-  AND NOT ${some('received r WHERE r.network = m.network AND r.guid = m.guid')}`
+  AND NOT ${existsRow('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
-/** Many messages that were sent at once are not in memory together. */
+/** Most messages queued at once, which bounds memory. */
 export const QUEUED_AT_ONCE = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */
@@ -57,15 +57,15 @@ export const messagesToQueue = (
   query(
     db,
     network,
-    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${some('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRow('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
      ${IN_ORDER} LIMIT ${QUEUED_AT_ONCE}`,
     [sentBeforeMs],
   )
 
-/** Upper bound on the messages that an alarm counts and names. */
+/** Most messages that an alarm counts and names. */
 export const STUCK_AT_MOST = 1_000
 
-/** Oldest first, at most `STUCK_AT_MOST`. */
+/** Messages that the hub has not received, oldest first, at most `STUCK_AT_MOST`. */
 export const stuckMessages = (
   db: Queryable,
   network: Network,

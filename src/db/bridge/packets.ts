@@ -16,7 +16,7 @@ type Row = ReceiptRow &
     latest: number | null
   }
 
-/** A message that a transaction sent from a spoke, and how far the hub is with it. */
+/** A message that a transaction sent from a spoke, with its progress at the hub. */
 export type TxMessage = Awaited<ReturnType<typeof findMessages>>[number]
 
 const byTx = prepare<Row>(
@@ -35,7 +35,7 @@ const byTx = prepare<Row>(
     ORDER BY m.log_index`,
 )
 
-/** In log order; empty when the transaction sent none that is known. */
+/** Messages that a transaction sent, in log order. Empty when none is known. */
 export async function findMessages(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({

@@ -10,7 +10,7 @@ export interface StoredState {
   ageMs: number
 }
 
-// a new leader that has no answer yet, or gets none, leaves the head as it was known
+// a new leader without an answer of the chain yet keeps the stored head
 const WRITE = {
   name: 'write_chain_states',
   text: `INSERT INTO chain_states (network, label, state, seen_ms)
@@ -21,7 +21,7 @@ const WRITE = {
         ELSE '{}' END`,
 }
 
-/** Writes the states of a network's chains for the processes that don't index. */
+/** Writes the states of a network's chains, for processes that do not index. */
 export async function writeChainStates(
   pool: pg.Pool,
   network: Network,
@@ -38,16 +38,21 @@ export function readChainStates(db: Queryable): Promise<StoredState[]> {
   )
 }
 
-/** Facts that decide whether a network's names may be sold. */
+/** Facts that decide whether a network's names may be quoted. */
 export interface HubState {
   caughtUp: boolean
-  /** The network is mirrored: no chain is followed. */
+  /** True if the network is mirrored, so no chain is followed. */
   isMirror: boolean
-  /** Of a mirror: time since its source's checkpoint was verified, ms. Null before the first, and elsewhere. */
+  /**
+   * Time since the checkpoint of a mirror's source was verified, ms. Null before the first one, and where the network
+   * is not mirrored.
+   */
   mirrorAgeMs: number | null
   /** Null before the hub was ever indexed. */
   state: ChainState | null
-  /** Newest block of the hub that the tables hold; on a copy the block as of which names were proved. Null for none. */
+  /**
+   * Newest block of the hub in the tables. For a mirror: the block as of which its names were proved. Null for none.
+   */
   block: number | null
   /** Time of the newest entry of the journal, Unix ms. */
   atMs: number

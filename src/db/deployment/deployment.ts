@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readRows } from '../pg/rows.js'
 
-/** Seals page tokens of the feed; 32 bytes, made with the database. */
+/** Key that encrypts page tokens of the feed: 32 bytes, generated with the database. */
 export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
   const rows = await readRows<{ pageKey: Buffer }>(
     pool,
@@ -10,7 +10,7 @@ export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
   return rows[0]!.pageKey
 }
 
-/** Version of the server, as text and as a number (140005 is 14.5), and its clock, ms. */
+/** The server's version, as text and as a number (140005 is 14.5), and its clock, Unix ms. */
 export async function readServer(
   pool: pg.Pool,
 ): Promise<{ version: string; number: number; nowMs: number }> {

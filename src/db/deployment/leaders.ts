@@ -1,16 +1,16 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole, wordOf } from '../pg/codes.js'
+import { LEADER_ROLE, type LeaderRole, nameOfCode } from '../pg/codes.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
 export interface Leader {
   network: Network
   role: LeaderRole
-  /** Process id in PostgreSQL of the connection that renewed its lease. */
+  /** PostgreSQL's process id of the connection that renewed the lease. */
   backend: number
-  /** Address that the connection comes from; null for a local socket, or where this database role may not see it. */
+  /** Client address of that connection. Null for a local socket, or where this database role may not see it. */
   address: string | null
-  /** Time since it took the lead, ms. */
+  /** Time since the process became leader, ms. */
   ageMs: number
 }
 
@@ -22,5 +22,5 @@ const LEADERS = {
 
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
   const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)
-  return held.map((leader) => ({ ...leader, role: wordOf(LEADER_ROLE, leader.role) }))
+  return held.map((leader) => ({ ...leader, role: nameOfCode(LEADER_ROLE, leader.role) }))
 }

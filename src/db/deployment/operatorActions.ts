@@ -4,17 +4,17 @@ import { NOW_MS } from '../pg/unavailable.js'
 
 export type StoredAction = Plain<OperatorAction>
 
-/** A command that runs, or has ended. */
+/** A command that is running or has ended. */
 export interface RunningAction extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {
-  /** Time since it began. */
+  /** Time since the command began, ms. */
   ms: number
-  /** Null while it runs. */
+  /** Null while the command is running. */
   outcome: string | null
 }
 
 /**
- * Writes the row of a command when it begins, and completes the row, or writes it late, when the command has ended. Times
- * are by the database's clock.
+ * Inserts the row of a command when it begins, and completes the row when the command has ended. If the first write
+ * failed, the second inserts the row. Times are by the database's clock.
  */
 export async function writeAction(db: Queryable, action: RunningAction): Promise<void> {
   const { id, ms, osUser, command, outcome } = action
@@ -24,7 +24,7 @@ export async function writeAction(db: Queryable, action: RunningAction): Promise
   await readRows(db, text, [id, ms, osUser, command, outcome])
 }
 
-/** Newest first. */
+/** Commands, newest first. */
 export function listActions(db: Queryable, limit: number): Promise<StoredAction[]> {
   const text =
     'SELECT id, began_ms, ended_ms, os_user, role, command, outcome FROM operator_actions ORDER BY began_ms DESC, id LIMIT $1'

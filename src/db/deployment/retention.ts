@@ -1,41 +1,44 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
-/** Time for which the service remembers what came to nothing, and the bytes of what ended. */
-export const KEPT_MS = 30 * DAY_MS
-/** The same of commands that operators ran. */
-export const ACTIONS_KEPT_MS = 365 * DAY_MS
-/** The generation in force and the one before, which an operator may compare. */
+/** How long transactions without effect and the signed bytes of ended jobs are kept. */
+export const RETENTION_MS = 30 * DAY_MS
+/** How long operators' commands are kept. */
+export const ACTION_RETENTION_MS = 365 * DAY_MS
+/** Generations whose journal is kept: the current one, and the one before for comparison. */
 export const KEPT_GENERATIONS = 2
-/** Rows per statement, so none holds a lock for long. */
+/** Rows per statement, so that none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** Ages are by the database's clock. */
+/** Ages are measured by the database's clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
-const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
+const KEPT_SINCE_MS = `${NOW_MS} - ${RETENTION_MS}`
 
-/** Transactions that a chain showed and that came to nothing; a verdict stays, since no terminal status changes. */
+/**
+ * Transactions that a chain has shown and that had no effect. A row with a verdict stays, since a terminal status never
+ * changes.
+ */
 const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
-/** Signed bytes of jobs that ended; the jobs stay, so nothing is sent twice. */
+/** Signed bytes of jobs that ended. The jobs themselves stay, so nothing is sent twice. */
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
-/** Sessions belong to no network, and serve nothing after their end. */
+/** Sessions belong to no network. After their end nothing uses them. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 /** Commands belong to no network. */
-const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTIONS_KEPT_MS}`
+const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTION_RETENTION_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
-/** By what the rows are; parameters are network and limit. */
+/** Statements that delete expired rows, by what the rows are. Parameters: network and limit. */
 const expired = (network: Network): Record<string, string> => {
-  const journal = leaf('journal', network)
+  const journal = partitionOf('journal', network)
   return {
     'transactions that came to nothing': `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
       SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,
-    // a job that a rewind looks at again has to be signed again, as one that a node refused
+    // keeps `isRejected`: after a rewind, a job that a node refused has to be signed again
     'signed bytes of ended jobs': `UPDATE jobs SET txs = (
         SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
         FROM jsonb_array_elements(txs) WITH ORDINALITY AS e (t, i))
@@ -44,7 +47,7 @@ const expired = (network: Network): Record<string, string> => {
       SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
     'commands of operators': `DELETE FROM operator_actions WHERE id = ANY (ARRAY(
       SELECT id FROM operator_actions WHERE ${ACTIONS} ORDER BY began_ms LIMIT $2))`,
-    // no answer reads them any more
+    // no query reads these entries any more
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
@@ -57,20 +60,20 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-export type Pruned = Record<string, number>
+export type RemovedCounts = Record<string, number>
 
 /**
- * Removes what has had its time, in small batches.
- * @param signal ends the work between two batches
- * @param alive called after each: a generation that ended may have millions of entries
+ * Deletes expired rows, in small batches.
+ * @param signal stops the work between two batches
+ * @param alive called after each batch, since an ended generation may have millions of entries
  */
 export async function removeExpired(
   db: Queryable,
   network: Network,
   signal?: AbortSignal,
   alive = (): void => {},
-): Promise<Pruned> {
-  const counts: Pruned = {}
+): Promise<RemovedCounts> {
+  const counts: RemovedCounts = {}
   for (const [what, remove] of Object.entries(expired(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {

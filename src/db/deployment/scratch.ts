@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { onConnection } from '../pg/pool.js'
 
-/** SQLSTATE of a right that is missing. */
+/** SQLSTATE of insufficient privileges. */
 const FORBIDDEN = '42501'
 
 /**
- * Runs work on an empty database beside another one of the same server, and drops the database afterwards with all of its
- * sessions.
+ * Runs `work` on a new empty database of the same server, and drops the database afterwards with all its sessions.
  * @param work gets the database's URL
- * @throws Error where the role may not make a database
+ * @throws Error where the role may not create a database
  */
 export async function inScratchDatabase<T>(
   url: string,
@@ -31,7 +30,7 @@ export async function inScratchDatabase<T>(
   }
 }
 
-/** Whether the schema that a URL selects has a journal. */
+/** True if the schema of a URL's session has a journal. */
 export async function hasJournal(url: string): Promise<boolean> {
   const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
   const { rows } = await onConnection({ url, applicationName: 'clusterd backup' }, (client) =>

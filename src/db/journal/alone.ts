@@ -3,12 +3,12 @@ import type { Network } from '../../registry/primitives/network.js'
 import { lockKeys } from '../pg/codes.js'
 
 /**
- * Runs work with a schema of its own, beside which none of its kind may run in the network. The connection is destroyed
- * afterwards, not pooled: search path and prepared statements belong to the work.
- * @param work gets the schema's name: it is not there yet, and is removed at the end with what is left in it
- * @throws Error while another such work of the network runs
+ * Runs `work` with a new schema of its own, under an advisory lock for this kind of work and network. The connection is
+ * destroyed afterwards, not pooled, because search path and prepared statements belong to the work.
+ * @param work gets the schema's name. The schema does not exist yet. Afterwards it is dropped with everything in it.
+ * @throws Error while another work of this kind runs in the network
  */
-export async function alone<T>(
+export async function inExclusiveSchema<T>(
   pool: pg.Pool,
   network: Network,
   kind: 'rewind' | 'replay',
@@ -26,7 +26,7 @@ export async function alone<T>(
     )
     isLocked = rows[0]!.locked
     if (!isLocked) throw new Error(`another ${kind} of ${network} is running: wait for it.`)
-    // leftovers of a killed one
+    // drops what a killed run left
     await drop()
     return await work(client, schema)
   } finally {

@@ -16,25 +16,25 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
-import { WON } from '../pg/codes.js'
+import { type Columns, columnsNamed, insertRows, unnestOf } from '../pg/arrays.js'
+import { WON_OUTCOME } from '../pg/codes.js'
 import { COPIED_ROWS, copyRows } from '../pg/copyRows.js'
-import { leaf, type PartitionedTable } from '../pg/partitions.js'
+import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
 import { completeSlice, type Probed, probeKeys } from './slice.js'
 
-/** Result of an append: what it changed, and the time of its writer, ms. */
-export interface Appended {
+/** Result of an append: the fold's changes, and the writer's time, ms. */
+export interface AppendedChanges {
   changes: Changes
   writerMs: number
 }
 
 export interface AppendOptions {
-  /** Epoch of the indexing leader; absent for signed changes, which need no leader. */
+  /** Epoch of the indexing leader. Absent for signed changes, which need no leader. */
   epoch?: number
-  /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
+  /** Time of the writer, ms. Default: the database's time. A rebuild uses the times of the entries. */
   writerMs?: number
 }
 
@@ -47,7 +47,7 @@ export async function appendEntries(
   network: Network,
   entries: readonly DecodedEntry[],
   options: AppendOptions,
-): Promise<Appended> {
+): Promise<AppendedChanges> {
   const [head, probed] = await pipelined(client, (db) => [
     lockHead(db, network, options.epoch ?? null),
     probeEntries(db, network, entries),
@@ -57,23 +57,23 @@ export async function appendEntries(
   return decided
 }
 
-/** Looks up the keys of entries: in one pipeline with the head's lock, behind it. */
+/** Reads the rows that the keys of entries refer to, after the head's lock in the same pipeline. */
 export const probeEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
 ): Promise<Probed> => probeKeys(db, network, keysOf(entries))
 
-/** Entries behind the head's lock, with the findings of `probeEntries` there. */
+/** Entries to fold under the head's lock, with the rows that `probeEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
   probed: Probed
-  /** Clock of the loop that the entries come from. */
+  /** Measures the stages of the loop that the entries come from. */
   stages?: StageClock
 }
 
-/** Loads the slice and folds. All writers of the journal but signed changes use it. */
+/** Loads the slice and folds. Used by all writers of the journal except signed changes. */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
@@ -84,7 +84,7 @@ export async function decideEntries(
     writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
     stages = new StageClock(),
   }: Undecided,
-): Promise<Appended> {
+): Promise<AppendedChanges> {
   const slice = await completeSlice(client, { network, head }, probed)
   const changes = stages.work('fold', () => fold(slice, entries, writerMs))
   return { changes, writerMs }
@@ -104,14 +104,16 @@ export async function writeBatch(
   const isCopied = changes.journal.length >= COPIED_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
-      await copyRows(client, network, { table: leaf(table, network), columns, items })
+      await copyRows(client, network, { table: partitionOf(table, network), columns, items })
   await pipelined(client, (db) => [
     ...writeChanges(db, network, changes, { isCopied }),
     ...others(db),
   ])
 }
 
-/** Writes the rows of a fold and moves the locked head, in a pipeline; nothing for a fold without entries. */
+/**
+ * Writes the rows of a fold and advances the locked head, in one pipeline. Writes nothing for a fold without entries.
+ */
 export function writeChanges(
   db: Queryable,
   network: Network,
@@ -173,13 +175,13 @@ const insertAll = (
   isCopied: boolean,
 ): Promise<unknown>[] =>
   [...(isCopied ? [] : rowsOfMany(changes)), ...rowsOfFew(changes)].map(({ table, ...rows }) =>
-    insertRows(db, network, { table: leaf(table, network), ...rows }),
+    insertRows(db, network, { table: partitionOf(table, network), ...rows }),
   )
 
 const JOURNAL: Columns<JournalRow> = [
-  ...named<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
-  ...named<JournalRow>('int4', 'publicCount'),
-  ...named<JournalRow>('bytea', 'actor', 'body', 'effects'),
+  ...columnsNamed<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
+  ...columnsNamed<JournalRow>('int4', 'publicCount'),
+  ...columnsNamed<JournalRow>('bytea', 'actor', 'body', 'effects'),
   ['kind', 'int2', (row) => ENTRY_KIND[row.kind]],
   ['chain', 'int2', (row) => row.position?.chain],
   ['block', 'int8', (row) => row.position?.block],
@@ -187,33 +189,36 @@ const JOURNAL: Columns<JournalRow> = [
   ['ruleset', 'int2', (row) => row.ruleset],
 ]
 const NAMES: Columns<NameRow> = [
-  ...named<NameRow>('int8', 'seq', 'txKey', 'cluster'),
-  ...named<NameRow>('text', 'name'),
+  ...columnsNamed<NameRow>('int8', 'seq', 'txKey', 'cluster'),
+  ...columnsNamed<NameRow>('text', 'name'),
   ['outcome', 'int2', (row) => BID_OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
 const CLUSTERS = [
-  ...named<ClusterRow>('int8', 'serial', 'createdSeq'),
-  ...named<ClusterRow>('bytea', 'id'),
+  ...columnsNamed<ClusterRow>('int8', 'serial', 'createdSeq'),
+  ...columnsNamed<ClusterRow>('bytea', 'id'),
 ]
 const WALLETS: Columns<WalletRow> = [
-  ...named<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
-  ...named<WalletRow>('bytea', 'address'),
-  ...named<WalletRow>('text', 'name'),
+  ...columnsNamed<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
+  ...columnsNamed<WalletRow>('bytea', 'address'),
+  ...columnsNamed<WalletRow>('text', 'name'),
   ['verified', 'bool', (row) => row.isVerified],
   ['private', 'bool', (row) => row.isPrivate],
   ['backed_up', 'bool', (row) => row.isBackedUp],
 ]
-const COMMUNITIES = [...named<CommunityRow>('text', 'name'), ...named<CommunityRow>('int8', 'seq')]
+const COMMUNITIES = [
+  ...columnsNamed<CommunityRow>('text', 'name'),
+  ...columnsNamed<CommunityRow>('int8', 'seq'),
+]
 const COMMUNITY_NAMES: Columns<CommunityNameRow> = [
-  ...named<CommunityNameRow>('text', 'community', 'name'),
-  ...named<CommunityNameRow>('bytea', 'address', 'claim'),
-  ...named<CommunityNameRow>('int8', 'assigned', 'seq'),
+  ...columnsNamed<CommunityNameRow>('text', 'community', 'name'),
+  ...columnsNamed<CommunityNameRow>('bytea', 'address', 'claim'),
+  ...columnsNamed<CommunityNameRow>('int8', 'assigned', 'seq'),
   ['verified', 'bool', (row) => row.isVerified],
 ]
 const MOVES = [
-  ...named<MoveRow>('int8', 'source', 'target', 'seq'),
-  ...named<MoveRow>('bytea', 'actor'),
+  ...columnsNamed<MoveRow>('int8', 'source', 'target', 'seq'),
+  ...columnsNamed<MoveRow>('bytea', 'actor'),
 ]
 
 const WALLET = unnestOf(WALLETS, 2)
@@ -223,7 +228,7 @@ async function updateWallets(
   network: Network,
   rows: readonly WalletRow[],
 ): Promise<void> {
-  const text = `UPDATE ${leaf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
+  const text = `UPDATE ${partitionOf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   await execute(db, network, { name: `update_wallets_${network}`, text }, WALLET.values(rows))
 }
@@ -233,7 +238,7 @@ async function removeWallets(
   network: Network,
   rows: Changes['walletRemovals'],
 ): Promise<void> {
-  const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
+  const text = `DELETE FROM ${partitionOf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
   await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
@@ -244,7 +249,7 @@ async function freeNames(
   network: Network,
   rows: Changes['communityNamesFreed'],
 ): Promise<void> {
-  const text = `DELETE FROM ${leaf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
+  const text = `DELETE FROM ${partitionOf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
     WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
   await execute(db, network, text, [
     rows.map(({ community }) => community),
@@ -257,13 +262,13 @@ async function moveNames(
   network: Network,
   moves: readonly MovedName[],
 ): Promise<void> {
-  const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
+  const text = `UPDATE ${partitionOf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
-    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
-  // a batch may move a name twice
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON_OUTCOME}`
+  // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  // without a name: a plan for any number of names reads all that there are, on young tables
+  // unnamed statement: on tables without statistics, a generic plan for any number of names scans the whole table
   await execute(db, network, text, [...values, newest.map((move) => move.updatedSeq)])
 }
 
@@ -275,18 +280,21 @@ async function endMoves(
   await execute(
     db,
     network,
-    `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`,
+    `DELETE FROM ${partitionOf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`,
     [sources],
   )
 }
 
-/** A cluster's communities are found among many names; derived, and no part of the state. */
+/**
+ * Marks the names that are communities, so that a cluster's communities are found among many names. Derived from the
+ * rules, and not part of the state hash.
+ */
 async function markCommunities(
   db: Queryable,
   network: Network,
   rows: readonly CommunityRow[],
 ): Promise<void> {
-  const text = `UPDATE ${leaf('names', network)} SET community = true
-    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`
+  const text = `UPDATE ${partitionOf('names', network)} SET community = true
+    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON_OUTCOME} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])
 }

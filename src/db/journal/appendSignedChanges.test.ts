@@ -9,7 +9,7 @@ beforeAll(() => database.pool.query('UPDATE journal_heads SET caught_up = true')
 
 const wallet = (): Buffer => Buffer.concat([Buffer.of(1), randomBytes(20)])
 
-it('what names its cluster changes no other, and none with a wallet that is not verified there', async () => {
+it('a change that names its cluster changes no other cluster, and needs a wallet that is verified there', async () => {
   const actor = wallet()
   const other = wallet()
   const added = wallet()

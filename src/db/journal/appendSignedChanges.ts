@@ -7,9 +7,9 @@ import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { inTransaction, type Patience } from '../pg/pool.js'
+import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
@@ -17,18 +17,24 @@ import { lockCaughtUp, writerTime } from './head.js'
 import { completeSlice, probeKeys } from './slice.js'
 
 export type AppendResult =
-  /** Accepted: changes with an effect are written. `clusterId`: of the last one, where there is one. */
+  /**
+   * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
+   * an effect.
+   */
   | { kind: 'made'; clusterId: Buffer | null }
-  /** Nothing written: the first refusal. */
+  /** Nothing was written. `refusal` is the first one. */
   | { kind: 'refused'; refusal: ChangeRefusal }
-  /** First catch-up of the network: only its indexer may write. */
+  /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }
 
-/** A limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the changes. */
+/**
+ * A rate limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the
+ * changes.
+ */
 export interface ChangeLimit {
-  /** Reads what was used before. The head's lock keeps other changes from writing it meanwhile. */
+  /** Reads what was used before. The head's lock prevents concurrent writes by other changes. */
   read(db: Queryable): Promise<void>
-  /** Takes the changes from the limit. What it throws keeps them from being written. */
+  /** Charges the changes to the limit. If it throws, nothing is written. */
   charge(changes: Changes): void
   /** Writes what is used now. */
   write(db: Queryable): Promise<void>
@@ -36,21 +42,21 @@ export interface ChangeLimit {
 
 export interface SignedChanges {
   network: Network
-  /** Changes in order, one or more; all take effect or none. */
+  /** Changes in order, one or more. All take effect, or none. */
   changes: readonly SignedChange[]
-  /** Id of the only cluster that may change. */
+  /** Id of the only cluster that the changes may affect. */
   within?: Buffer
-  /** Time that the caller waits: nothing is written after that. */
-  patience?: Patience
+  /** How long the caller waits. Nothing is written after that. */
+  patience?: Deadline
   limit?: ChangeLimit
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Attempts to get the head's lock: a frozen process may hold it for somewhat longer than one wait. */
+/** Attempts to get the head's lock: a frozen process may hold it for longer than one lock timeout. */
 const LOCK_TRIES = 3
 
-/** In one transaction, if the fold accepts all changes behind the head's lock. */
+/** Appends signed changes in one transaction, if the fold accepts all of them under the head's lock. */
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
@@ -88,7 +94,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       if (!head) return { kind: 'catching_up' }
       const nowMs = writerTime(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-      // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
+      // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
       const slice = await completeSlice(
         client,
@@ -148,7 +154,7 @@ async function idOf(
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`
+  const text = `SELECT id FROM ${partitionOf('clusters', network)} WHERE network = $1 AND serial = $2`
   const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
     serial,
   ])

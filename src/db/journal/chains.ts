@@ -7,7 +7,10 @@ import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, endLeaders, lockHead } from './head.js'
 
-/** Number, label and checkpoint of a chain: the journal has blocks before `nextBlock`; `parentHash` is the last's. */
+/**
+ * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
+ * the last of them.
+ */
 export type ChainRow = Pick<
   Plain<Chain>,
   'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'record' | 'halted'
@@ -26,16 +29,16 @@ export interface ChainIdentity
   startBlock: number
 }
 
-/** Thrown when a database was made for another chain or contract. */
+/** The database was filled from another chain or contract. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError'
 }
 
 /**
- * Row of a chain, created at its first start; its genesis is set at the first contact. Numbers count per network, in
- * the order of first starts.
- * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or knows the
- *   chain by another label
+ * Returns the row of a chain, and creates it at the chain's first start. The genesis is set at the first contact.
+ * Chains are numbered per network, in the order of their first starts.
+ * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or has the chain
+ * under another label
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
   const { label } = identity
@@ -63,9 +66,9 @@ const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, family
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
-  // without a lock, which a database that only reads refuses
+  // without a lock, which a standby refuses
   const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
-  // a version before the families wrote the default
+  // versions before chain families wrote only the default
   const isOfFamily = known?.family === family
   if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
@@ -77,7 +80,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   })
 }
 
-/** A chain under a second label would be indexed twice, and its payments be taken twice. */
+/** Refuses a known chain under a second label: it would be indexed twice, and its payments taken twice. */
 async function refuseRenamed(
   db: Queryable,
   { network, label, chainId }: ChainIdentity,
@@ -90,16 +93,16 @@ async function refuseRenamed(
   )
 }
 
-/** Newest entries of a chain among which its bids are looked for: others are payments for names below communities. */
+/** How many of a chain's newest entries are searched for bids. The others are payments for names below communities. */
 const HUB_ENTRIES = 1_000
-/** Another chain than the given one whose bids, or minima, the journal has: such logs are a hub's alone. */
+/** Label of a chain other than the given one whose bids or minima are in the journal. Only a hub emits such logs. */
 const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
   WHERE h.network = $1 AND c.chain <> $2 AND EXISTS (SELECT FROM (
       SELECT j.kind FROM journal j WHERE j.network = $1 AND j.generation = h.generation AND j.chain = c.chain
       ORDER BY j.block DESC LIMIT ${HUB_ENTRIES}
     ) newest WHERE kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})) LIMIT 1`
 
-/** @throws ChainMismatchError when the names of the database were decided on another chain than this hub */
+/** @throws ChainMismatchError when another chain than this hub decided the names of the database */
 export async function requireHub(
   pool: pg.Pool,
   { network, chain, label }: ChainRow,
@@ -116,7 +119,7 @@ export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Pr
   return (await query<StoredChain>(pool, network, text, [chain]))[0]!
 }
 
-/** Newest row of a label, null when its chain was never registered. */
+/** Newest row of a label. Null when its chain was never registered. */
 export async function findChain(
   pool: pg.Pool,
   network: Network,
@@ -126,7 +129,7 @@ export async function findChain(
   return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
 }
 
-/** Genesis hash of a chain, null before it was first reached. */
+/** Genesis hash of a chain. Null before the chain was first reached. */
 export async function knownGenesis(
   pool: pg.Pool,
   network: Network,
@@ -136,7 +139,7 @@ export async function knownGenesis(
   return (await query<StoredChain>(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
 }
 
-/** Position of a chain in the journal, which has everything before `nextBlock`. */
+/** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
 export type Checkpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const MOVE = {
@@ -158,8 +161,8 @@ export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoin
 }
 
 /**
- * Halts indexing of a chain, with the reason for its operator.
- * @throws LostLeadershipError since a rewind may have repaired the chain meanwhile
+ * Halts the indexing of a chain, with a reason for the operator.
+ * @throws LostLeadershipError; a rewind may have repaired the chain since
  */
 export async function haltChain(
   pool: pg.Pool,
@@ -175,8 +178,8 @@ export async function haltChain(
 }
 
 /**
- * Ends the halt of a chain whose checkpoint is where the row says; the indexing leader takes over anew.
- * @returns false where it is not halted there any more
+ * Ends the halt of a chain, if its checkpoint is still the row's. The indexing leader then starts again.
+ * @returns false where the chain is no longer halted there
  */
 export function unhaltChain(
   pool: pg.Pool,
@@ -191,7 +194,7 @@ export function unhaltChain(
   })
 }
 
-/** Bodies of a chain's journal entries that have this log index, by their blocks. */
+/** Bodies of a chain's journal entries with this log index, by block. */
 export async function readBodies(
   pool: pg.Pool,
   { network, chain }: ChainRow,

@@ -5,35 +5,35 @@ import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
 /** A network that this database mirrors. */
-export interface Copy {
+export interface MirroredNetwork {
   network: Network
-  /** Newest block of the hub at which owners of names were proved, 0 before. */
+  /** Newest hub block at which owners of names were proved. 0 before the first proof. */
   provedBlock: number
-  /** Entry up to which its names are proved. */
+  /** Number of the entry up to which the names are proved. */
   provedSeq: number
-  /** Time since the newest checkpoint was verified, ms; null before the first. */
+  /** Time since the newest checkpoint was verified, ms. Null before the first. */
   ageMs: number | null
 }
 
 const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS} - mirrored_ms AS age_ms FROM journal_heads
   WHERE proved_block IS NOT NULL`
 
-export async function readCopies(db: Queryable): Promise<Map<Network, Copy>> {
-  const copies = await readRows<Copy>(db, COPIES)
+export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, MirroredNetwork>> {
+  const copies = await readRows<MirroredNetwork>(db, COPIES)
   return new Map(copies.map((copy) => [copy.network, copy]))
 }
 
 const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
   WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
 
-/** Bodies of the bids that won names, behind an entry and in order. */
-export const readRegistered = (db: Queryable, network: Network, after: number, limit: number) =>
+/** Bodies of the bids that won names, in order, from the entry after `after`. */
+export const readWinningBodies = (db: Queryable, network: Network, after: number, limit: number) =>
   query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
 
 const PROVED = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4
   WHERE network = $1 AND generation = $3 AND proved_seq < $4`
 
-/** Records that the names of a generation are proved up to an entry; nothing where the generation has ended. */
+/** Records that the names of a generation are proved up to an entry. No effect where the generation has ended. */
 export const markProved = (
   db: Queryable,
   network: Network,
@@ -43,6 +43,6 @@ export const markProved = (
 const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS} WHERE network = $1 AND proved_block IS NOT NULL
   AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
 
-/** Records that the source's newest checkpoint is the one that this copy has; nothing where another process leads. */
+/** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */
 export const markVerified = (db: Queryable, network: Network, epoch: number): Promise<number> =>
   execute(db, network, VERIFIED, [epoch])

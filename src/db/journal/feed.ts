@@ -3,37 +3,37 @@ import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
-import { type Leaves, prepare } from '../pg/prepared.js'
+import { type PartitionNames, prepare } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { assertLeader, type OfLeader } from './head.js'
+import { assertLeader, type LeaderScope } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
-/** Entries that are read of a feed: those with public events, by the numbers of their first events. */
-export interface StretchQuery {
+/** Selects entries with public events, by the numbers of their first events. */
+export interface JournalRangeQuery {
   order: FeedOrder
-  /** Number of the first event of the entry to begin with, inclusive; null in newest order: the head. */
+  /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
   first: number | null
-  /** Lowest such number. */
+  /** Lowest such number to return. */
   floor: number
-  /** Maximum of entries. */
+  /** Most entries to return. */
   limit: number
-  /** Events from the position on that are asked for. */
+  /** Most events to search, from the position on. */
   events: number
-  /** Stored address of the actor, null for all. */
+  /** Stored address of the actor. Null for all. */
   from: Buffer | null
 }
 
-/** Stretch of a network's journal in the requested order, with the head it was read under. */
-export interface FeedStretch {
+/** Entries of a network's feed in the requested order, with the head as of the same snapshot. */
+export interface JournalRange {
   rows: FeedRow[]
-  /** Number of the feed: it changes with the journal's generation, and after a restore. */
+  /** Number of the feed. It changes with the journal's generation, and after a restored backup. */
   generation: number
   /** Number of the newest event. */
   newest: number
 }
 
-/** The head, or an entry. */
+/** A row of the result: the head, or an entry. */
 type Row =
   | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
   | { generation: number; newest: number; kind: null }
@@ -41,15 +41,15 @@ type Row =
 const ENTRY = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
 /**
- * Bounds per order, from position ($1) and floor ($2). Newest order without a position starts at the head. A walk goes
- * by numbers of events along partial indexes, so that its time depends on no private entry.
+ * Conditions by order, from position ($1) and floor ($2). Newest order without a position starts at the head. The scan
+ * follows partial indexes on public event numbers, so its time does not depend on private entries.
  */
 const RANGE = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
-/** Entries within a number of events ($4) from the position: their numbers have no gaps. */
-const within = (l: Leaves, order: FeedOrder): string =>
+/** Limits the scan to a number of events ($4) from the position. Event numbers have no gaps. */
+const within = (l: PartitionNames, order: FeedOrder): string =>
   order === 'oldest'
     ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
     : `AND j.public_first >= coalesce((SELECT max(b.public_first) FROM ${l.journal} b WHERE b.network = ${l.network}
@@ -57,13 +57,13 @@ const within = (l: Leaves, order: FeedOrder): string =>
         AND b.public_first <= coalesce($1::int8, h.public_seq) - $4::int8), 0)`
 const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
-const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
+const entries = (l: PartitionNames, order: FeedOrder, filter: string): string =>
   `SELECT ${ENTRY} FROM ${l.journal} j
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
-/** The head stands in a row of its own, first: in each entry's it would be read with each. */
-const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
+/** The head comes as a separate first row. As columns of each entry, it would be read for each. */
+const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
    FROM journal_heads h WHERE h.network = ${l.network}
@@ -71,15 +71,15 @@ const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
-/** Statements for both orders. */
-const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
+/** Prepares a statement for both orders. */
+const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
-// the zero address finds private actors too, shown as it; each half uses the index
+// the zero address also matches private actors, which are shown as it. Each half of the union uses the index.
 const byNobody = inOrder(
   '_nobody',
   (l, order) =>
@@ -88,11 +88,11 @@ const byNobody = inOrder(
 )
 
 /** Reads entries with public events and the head in one statement. */
-export async function readStretch(
+export async function readJournalRange(
   db: Queryable,
   network: Network,
-  query: StretchQuery,
-): Promise<FeedStretch> {
+  query: JournalRangeQuery,
+): Promise<JournalRange> {
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
@@ -110,7 +110,7 @@ export async function readStretch(
   return { generation: head.generation, newest: head.newest, rows: found }
 }
 
-// bisects the numbers of events, whose timestamps never fall: some 30 probes
+// bisects the event numbers, whose timestamps never decrease: about 30 probes
 const since = prepare<{ generation: number; newest: number; first: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE head AS (
@@ -133,7 +133,7 @@ const since = prepare<{ generation: number; newest: number; first: number }>(
     SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/** Number of the first event at or after a time (ms); one past the newest without any. */
+/** Number of the first event at or after a time (ms). One past the newest event if there is none. */
 export async function findSince(
   db: Queryable,
   network: Network,
@@ -154,7 +154,7 @@ const ids = prepare<{ serial: number; id: string }>(
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 
-/** Public ids of clusters, hex, by serial; none for a number of the feed that has ended. */
+/** Public ids of clusters, hex, by serial. Empty for a feed number that has ended. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,
@@ -166,15 +166,15 @@ export async function readClusterIds(
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
-/** Copy of the feed of the generation in force, for readers by SQL: its first `count` events are there. */
+/** The copy of the current generation's feed for SQL readers. It has the first `count` events. */
 export interface CopiedFeed {
   generation: number
   count: number
   /** Number of the newest event. */
   newest: number
-  /** Whether the journal has caught up with the hub, or is a mirror's. */
+  /** True if the journal has caught up with the hub, or belongs to a mirror. */
   isComplete: boolean
-  /** Whether readers see this copy. */
+  /** True if the views show this copy. */
   isShown: boolean
 }
 
@@ -187,7 +187,7 @@ const copied = prepare<CopiedFeed>(
     FROM journal_heads h LEFT JOIN feed_shown s USING (network) WHERE h.network = ${l.network}`,
 )
 
-/** The copy of a network's feed for readers by SQL. */
+/** Reads the state of a network's feed copy for SQL readers. */
 export const readCopied = async (db: Queryable, network: Network): Promise<CopiedFeed> =>
   (await copied(db, network, []))[0]!
 
@@ -200,12 +200,9 @@ const ADD_COPIED = `INSERT INTO feed_events
   FROM unnest($3::int8[], $4::jsonb[], $5::text[]) AS e(number, event, type)
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
-/**
- * Copies events, in their v1 JSON, behind those that are copied. A whole copy is shown.
- * @throws LostLeadershipError
- */
+/** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
 export async function copyEvents(
-  { pool, network, epoch }: OfLeader,
+  { pool, network, epoch }: LeaderScope,
   { generation, newest, count }: CopiedFeed,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
@@ -221,6 +218,6 @@ export async function copyEvents(
   })
 }
 
-/** Shows readers by SQL nothing. The rows stay: a later copy goes on behind them. */
+/** Hides the copy from SQL readers. The rows stay, and a later copy continues after them. */
 export const hideCopied = (db: Queryable, network: Network) =>
   execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])

@@ -17,7 +17,7 @@ import {
 } from './head.js'
 
 const YEAR_MS = 365 * 24 * 60 * 60_000
-/** Time for which the head stays locked while a leader waits for it. */
+/** How long the head stays locked while a leader waits for it, ms. */
 const HELD_MS = 200
 
 const database = useDatabase()
@@ -31,7 +31,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A change by a wallet of its own. */
+/** A change by a wallet that is used only once. */
 function create(wallet: number) {
   const change: ClusterChange = {
     kind: 'create_cluster',
@@ -42,9 +42,9 @@ function create(wallet: number) {
 
 const setClock = (nowMs: number) => vi.useFakeTimers({ toFake: ['Date'], now: nowMs })
 
-it('an entry has the time of the database, whatever the clock of its writer says', async () => {
+it('an entry has the time of the database, whatever its writer’s clock shows', async () => {
   const startedMs = Date.now()
-  // within what is tolerated
+  // within the tolerance
   setClock(startedMs + 3_000)
   expect((await create(1)).kind).toBe('made')
   vi.useRealTimers()
@@ -66,7 +66,7 @@ it.each([YEAR_MS, -YEAR_MS, 6_000])(
   },
 )
 
-it('what only has to be the leader’s waits for nobody who holds the head', async () => {
+it('a write that only needs the leader’s row does not wait for the head’s lock', async () => {
   const index = (await tryLead(pool, 'mainnet', 'index'))!
   const relay = (await tryLead(pool, 'mainnet', 'relay'))!
   await inTransaction(pool, async (writer) => {
@@ -76,7 +76,7 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
       await assertRelayer(client, 'mainnet', relay.epoch)
       await assertLeader(client, 'mainnet', index.epoch)
     })
-    // nor does the next leader
+    // the next leader does not wait either
     await relay.release()
     const next = (await tryLead(pool, 'mainnet', 'relay'))!
     expect(next.epoch).toBe(relay.epoch + 1)

@@ -5,11 +5,11 @@ import type { JournalHead } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepare, versionOf } from '../pg/prepared.js'
+import { prepare, versionSql } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
-/** Thrown when another process leads the network, so this one stops writing. */
+/** Another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {
@@ -19,15 +19,15 @@ export class LostLeadershipError extends FatalError {
   }
 }
 
-export type OfLeader = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
+export type LeaderScope = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
 export interface StoredHead extends JournalHead {
   caughtUp: boolean
 }
 
-/** A head that no other transaction can move. */
+/** A head that is locked by this transaction. */
 export interface LockedHead extends StoredHead {
-  /** The database's clock, by which entries are dated: the only one that all writers share, ms. */
+  /** The database's clock, Unix ms. Entries are dated by it, since all writers share only this clock. */
   nowMs: number
 }
 
@@ -35,17 +35,17 @@ const HEAD =
   'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
 const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 
-/** Until the transaction ends, on young tables without statistics too. */
+/** Makes the transaction plan by indexes, also on new tables without statistics. */
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
-/** Reads the clock after the lock was waited for. */
+/** Reads the clock after the lock is granted. */
 const locked = (name: string, text: string) => ({
   name,
   text: `WITH head AS (${text})
     SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`,
 })
 const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
-/** Waits for nobody who keeps the lock during a catch-up, which may be long. */
+/** Locks nothing during a catch-up, whose writer may hold the lock for long. */
 const LOCK_CAUGHT_UP = locked('lock_caught_up', `${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
@@ -57,23 +57,24 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/** Sources of public answers, each a text that changes with it. */
-export interface Version {
-  /** The public registry. */
+/** Versions of public answers: each text changes whenever its answers may change. */
+export interface AnswerVersions {
+  /** Version of the public registry. */
   version: string
-  /** The names that have unconfirmed bids. */
+  /** Version of the set of names with unconfirmed bids. */
   factsVersion: string
 }
 
-const version = prepare<Version>('journal_version', versionOf)
+const version = prepare<AnswerVersions>('journal_version', versionSql)
 
-export async function readVersion(db: Queryable, network: Network): Promise<Version> {
+export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
   return only(await version(db, network, []), network)
 }
 
 /**
- * Locks a network's head until the transaction ends; reads that follow see the previous writer's commit.
- * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
+ * Locks a network's head until the transaction ends. Reads that follow see the previous writer's commit.
+ * @param epoch epoch of the indexing leader, whose lead can't end before the transaction; null for writers that need no
+ * leader
  * @throws LostLeadershipError when another process leads
  */
 export async function lockHead(
@@ -87,12 +88,15 @@ export async function lockHead(
   return head
 }
 
-/** The same for a writer that needs no leader. @returns null at once during the first catch-up */
+/** Like `lockHead`, for writers that need no leader. @returns null at once during the first catch-up */
 export async function lockCaughtUp(db: Queryable, network: Network): Promise<LockedHead | null> {
   return (await query<LockedHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
 }
 
-/** The time at which a writer dates entries. @throws ClockError when this process's clock says otherwise */
+/**
+ * The time at which a writer dates entries.
+ * @throws ClockError when this process's clock differs from the database's
+ */
 export function writerTime({ nowMs }: LockedHead): number {
   assertClock(nowMs)
   return nowMs
@@ -125,7 +129,10 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
   })
 }
 
-/** Makes leaders stop and take over anew, and keeps both leaders' writes out until the transaction ends. */
+/**
+ * Ends all leads of a network, so that its leaders start again, and prevents all leaders' writes until the transaction
+ * ends.
+ */
 export async function endLeaders(
   client: pg.ClientBase,
   network: Network,
@@ -137,7 +144,7 @@ export async function endLeaders(
   await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])
 }
 
-/** Keeps a role's leader until the transaction ends. @throws LostLeadershipError when another process leads */
+/** Keeps a role's lead unchanged until the transaction ends. @throws LostLeadershipError when another process leads */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {

@@ -6,23 +6,23 @@ import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertLeader, type OfLeader } from './head.js'
+import { assertLeader, type LeaderScope } from './head.js'
 
-/** A log as its newest checkpoint has it. */
+/** A log as of its newest signed checkpoint. */
 export type StoredLog = Omit<Plain<Log>, 'network'>
 
-/** End of a log, as the first leaf of the next one names it. */
+/** End of a log, to which the first leaf of the next log refers. */
 export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
 
-/** Where a network's feed is, and how far its log is. */
+/** State of a network's feed and of its log. */
 export interface FollowedLog {
   generation: number
   /** Number of the newest event. */
   newest: number
   isCaughtUp: boolean
-  /** Log of the generation in force; null before its first leaf. */
+  /** Log of the current generation. Null before its first leaf. */
   log: StoredLog | null
-  /** Log of the newest generation that has ended; null where none has. */
+  /** Log of the newest ended generation. Null where none has ended. */
   previous: StoredLog | null
 }
 
@@ -61,15 +61,16 @@ export const readLog = async (
   (await query<StoredLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
 
 /**
- * Identity of this database: of its server (a restored dump has another), of the server's timeline (as a standby is
- * promoted, or a backup recovered), and of the database and table within it (a copy, or a dump restored in place).
+ * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
+ * a standby is promoted or a backup recovered), and of database and table (which change for a copy, and for a dump
+ * restored in place).
  */
 const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
 const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
 
-/** Identity of a database that takes writes, as `server` of a log has it. */
+/** Identity of a writable database, in the form of a log's `server`. */
 export const readServer = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
 
@@ -81,7 +82,7 @@ const TILES = {
       AND length(t.hashes) >= a.width * ${HASH_BYTES}`,
 }
 
-/** Hashes of tiles in their widths; a tile that the log has not is left out. */
+/** Reads hashes of tiles, cut to the requested widths. Tiles that the log does not have are left out. */
 export async function readTiles(
   db: Queryable,
   network: Network,
@@ -105,16 +106,19 @@ const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, ind
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
   WHERE length(t.hashes) < length(excluded.hashes)`
-/** The tree of the generation before is kept: who knows an older checkpoint of it sees that the log went on from there. */
+/**
+ * Keeps the tree of the previous generation: with it, a client that has an older checkpoint can verify that the log
+ * continued from there.
+ */
 const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
   AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
 
 /**
- * Writes a log that has grown from a size, and its tiles, in one transaction.
- * @throws LostLeadershipError; Error where the log has another size meanwhile, or its server is another one
+ * Writes a log that has grown from `size`, and its tiles, in one transaction.
+ * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
  */
 export async function writeLog(
-  { pool, network, epoch }: OfLeader,
+  { pool, network, epoch }: LeaderScope,
   log: StoredLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
@@ -131,8 +135,8 @@ export async function writeLog(
 }
 
 /**
- * Writes a log's row, and forgets the tiles of generations before the last one.
- * @throws Error where the log names a server that is not this one
+ * Writes a log's row, and deletes the tiles of generations before the previous one.
+ * @throws Error where the log names another server than this one
  */
 export async function writeLogRow(
   db: Queryable,
@@ -145,7 +149,7 @@ export async function writeLogRow(
   await execute(db, network, FORGET_TILES, [generation])
 }
 
-/** Writes tiles of a log that are new or longer. */
+/** Writes tiles that are new or longer. */
 export async function addTiles(
   db: Queryable,
   network: Network,
@@ -165,7 +169,9 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
   ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
-/** Writes the end of a log that the next one names. Its signed checkpoint stays where it is of that end. */
+/**
+ * Writes the end of a log to which the next log refers. Keeps the stored signed checkpoint if it is of the same end.
+ */
 export const keepPrevious = (
   db: Queryable,
   network: Network,
@@ -176,7 +182,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
   (table) => `DELETE FROM ${table} WHERE network = $1 AND generation >= $2`,
 )
 
-/** Removes logs from a generation on: what another history left under those numbers. */
+/** Deletes logs from a generation on, which belong to a discarded history. */
 export async function forgetLogs(
   db: Queryable,
   network: Network,

@@ -3,35 +3,35 @@ import { decodeEntry } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { lockHead, type OfLeader } from './head.js'
+import { type LeaderScope, lockHead } from './head.js'
 
 interface MovedSlice {
-  /** Cluster that the names leave, hex. */
+  /** Id of the cluster that the names leave, hex. */
   clusterId: string
   names: number
-  /** True where none is left. */
+  /** True where no name is left to move. */
   isLast: boolean
 }
 
 async function nextSource(db: Queryable, network: Network): Promise<Buffer | undefined> {
-  const text = `SELECT c.id FROM ${leaf('moves', network)} m
-    JOIN ${leaf('clusters', network)} c ON c.network = m.network AND c.serial = m.source
+  const text = `SELECT c.id FROM ${partitionOf('moves', network)} m
+    JOIN ${partitionOf('clusters', network)} c ON c.network = m.network AND c.serial = m.source
     WHERE m.network = $1 ORDER BY m.seq LIMIT 1`
   const [row] = await query<{ id: Buffer }>(db, network, { name: `next_move_${network}`, text })
   return row?.id
 }
 
 /**
- * Moves the next names of the oldest move under way (src/registry/fold/moves.ts), in one short transaction.
- * @returns null where no name is on its way, or the network is being caught up
+ * Moves the next names of the oldest pending move (src/registry/fold/moves.ts), in one short transaction.
+ * @returns null where no move is pending, or the network is catching up
  * @throws LostLeadershipError
  */
-export async function moveSlice({ pool, network, epoch }: OfLeader): Promise<MovedSlice | null> {
-  // mostly there is none, and the head need not be locked
+export async function moveSlice({ pool, network, epoch }: LeaderScope): Promise<MovedSlice | null> {
+  // usually no move is pending, and the head is not locked
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
     const head = await lockHead(client, network, epoch)

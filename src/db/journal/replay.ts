@@ -3,16 +3,16 @@ import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
-import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
+import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { type Plain, query } from '../pg/rows.js'
-import { BEGIN, liveSchema } from '../pg/session.js'
-import { alone } from './alone.js'
+import { BEGIN_STATEMENT, liveSchema } from '../pg/session.js'
+import { inExclusiveSchema } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
-/** Slices of moves in a batch, each of which reads and moves a thousand names. */
+/** Move entries in a batch. Each reads and moves a thousand names. */
 const BATCH_SLICES = 16
 
 export interface Replayed {
@@ -21,7 +21,7 @@ export interface Replayed {
   entries: number
   /** State hash of the live tables, hex. */
   live: string
-  /** The same of the rebuilt tables, hex. */
+  /** State hash of the rebuilt tables, hex. */
   rebuilt: string
 }
 
@@ -31,19 +31,20 @@ interface Columns
   txKey: string | null
 }
 
-/** Entries left for the transaction that compares. */
+/** Entries left for the final transaction, which also compares. */
 const LEFT_TO_COMPARE = 1_000
 
 /**
- * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema and
- * hashes both: the daemon may run. Entries never change, so each batch is read by itself; one REPEATABLE READ
- * transaction reads the newest and the live tables: a snapshot of hours would keep the dead versions of the head's row.
+ * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema, and
+ * hashes both versions. The daemon may run meanwhile. Entries never change, so each batch is read on its own. Only the
+ * newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours keeps VACUUM from
+ * removing dead versions of the head's row.
  * @throws Error when a rewind began another generation meanwhile
  */
 export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
   const reader = await pool.connect()
   try {
-    return await alone(pool, network, 'replay', async (writer, schema) => {
+    return await inExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, {
         schema,
@@ -65,20 +66,20 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
   }
 }
 
-/** Entries that are folded again into tables of their own. */
+/** A fold of stored entries into separate tables. */
 export interface Replay {
   reader: pg.ClientBase
-  /** Its search path is the schema of those tables. */
+  /** Its search path is the schema of the separate tables. */
   writer: pg.ClientBase
   network: Network
   generation: number
-  /** Number of the last entry that is folded. */
+  /** Number of the last folded entry. */
   done: number
-  /** An entry as the new tables have it, or none; all as they are where it is left out. */
+  /** Replaces an entry by the entries to fold instead. Default: keeps all entries unchanged. */
   keep?: (entry: Entry) => Entry | Entry[]
 }
 
-/** Folds the next entries, of as many as make a batch, with journalled times as causes. */
+/** Folds the next batch of entries, with the journalled times. */
 export async function foldBatch(replayed: Replay, limit = BATCH_ENTRIES): Promise<void> {
   const { writer, network, done, keep = (entry) => entry } = replayed
   const entries = await readEntries(replayed, Math.min(BATCH_ENTRIES, limit))
@@ -98,7 +99,7 @@ async function rebuildUpTo(replayed: Replay, endOf: (headSeq: number) => number)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const left = endOf(head.seq) - replayed.done
     if (left <= 0) return
-    await writer.query(BEGIN)
+    await writer.query(BEGIN_STATEMENT)
     await foldBatch(replayed, left)
     await writer.query('COMMIT')
   }
@@ -109,11 +110,11 @@ interface NewSchema {
   generation: number
   tables: readonly PartitionedTable[]
   kind?: 'TABLE' | 'UNLOGGED TABLE'
-  /** Constraint of each table, after a comma. */
+  /** Additional table constraint, beginning with a comma. */
   check?: string
 }
 
-/** With empty tables, and the head of a generation without entries. */
+/** Creates the schema with empty tables, and the head of a generation without entries. */
 export async function createSchema(
   writer: pg.ClientBase,
   network: Network,
@@ -122,7 +123,7 @@ export async function createSchema(
   const live = liveSchema(writer)
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
-    const name = leaf(table, network)
+    const name = partitionOf(table, network)
     await writer.query(
       `CREATE ${kind} ${schema}.${name} (LIKE ${live}.${name} INCLUDING ALL${check})`,
     )
@@ -136,7 +137,7 @@ export async function createSchema(
   )
 }
 
-/** Inputs of the next entries of a generation, whatever the search path. */
+/** Reads the next entries of a generation, whatever the search path. */
 async function readEntries(
   { reader, network, generation, done }: Replay,
   limit: number,
@@ -144,7 +145,7 @@ async function readEntries(
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${partitionOf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )

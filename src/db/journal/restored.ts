@@ -8,44 +8,44 @@ import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
 import { endLeaders, lockHead } from './head.js'
 
-/** Parts that begin anew in a network whose database went back in time. */
-export interface Restored {
-  /** Numbers of the feed before and after. */
+/** What was reset in a network whose database went back in time. */
+export interface RestoreReport {
+  /** Feed numbers before and after. */
   feed: { from: number; to: number }
   /** Entries of the journal as it was restored. */
   entries: number
-  /** Jobs under way, which are looked at again at once. */
+  /** Unfinished jobs, which are all checked again at once. */
   jobs: number
 }
 
-/** Next number of the feed: seconds since 2025, another one after each restore of a backup. */
+/** Next number of the feed: seconds since 2025, so it differs after each restore of a backup. */
 const NEXT_FEED = `greatest(feed_generation + 1,
   (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
 const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
 /**
- * Begins anew, in the caller's transaction, after a backup was restored or a standby took over that lacked commits:
- * the feed gets another number, signed changes wait until the hub's head is folded again, leaders take over anew, and
- * every job under way is looked at. The journal stays as it is: what it lost of the chains is read again.
+ * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
+ * promoted. The feed gets another number, signed changes wait until the hub's head is folded again, leaders start
+ * again, and every unfinished job is checked. The journal stays: entries that it lost are read again from the chains.
  */
 export async function beginAfterRestore(
   client: pg.ClientBase,
   network: Network,
-): Promise<Restored> {
+): Promise<RestoreReport> {
   const { seq: entries } = await lockHead(client, network, null)
   await endLeaders(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
     WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
-  const [feed] = await query<Restored['feed']>(client, network, sql)
+  const [feed] = await query<RestoreReport['feed']>(client, network, sql)
   const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
   const jobs = await execute(client, network, live)
   await notify(client, network)
   return { feed: feed!, entries, jobs }
 }
 
-/** Does `beginAfterRestore`, unless the feed has another number than the given one meanwhile. */
+/** Calls `beginAfterRestore`, unless the feed's number has changed from the given one meanwhile. */
 export const beginOnceAfterRestore = (
   pool: pg.Pool,
   network: Network,
@@ -57,9 +57,9 @@ export const beginOnceAfterRestore = (
     if (locked!.feedGeneration === feedGeneration) await beginAfterRestore(client, network)
   })
 
-/** Seen committed by a process, with the feed's number then. */
+/** What this process saw committed, with the feed's number at that time. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
-  /** Digest of the entry; null before the first. */
+  /** Digest of the entry. Null before the first entry. */
   entry: string | null
 }
 type Found = Seen & { seen: string | null }
@@ -67,18 +67,18 @@ type Found = Seen & { seen: string | null }
 const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
     WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
-/** Heads, each with the entry that has the number of the one that was seen. */
+/** Heads, each with the digest of the entry whose number was seen. */
 const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
 /**
- * Creates a process's memory of a database: the newest entry of each network. Where that is another one, or is missing,
- * a standby took over that lacked commits, and `beginAfterRestore` is done by itself, once for all processes. A standby
- * that is read is not compared: it lags.
- * @returns looks, unless a look is under way; a look that fails is followed by the next
+ * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
+ * without the last commits was promoted. Then `beginAfterRestore` runs automatically, once for all processes. A standby
+ * that lags is not compared.
+ * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
  */
-export function createMemory(
+export function createRestoreDetector(
   pool: pg.Pool,
   onBack: (network: Network) => void,
 ): () => Promise<void> {
@@ -104,7 +104,10 @@ export function createMemory(
   }
 }
 
-/** True if a head lacks an entry that was seen. A feed with a higher number was begun anew by somebody. */
+/**
+ * True if a head does not have an entry that was seen. A higher feed number means that another process has reset the
+ * network.
+ */
 const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&

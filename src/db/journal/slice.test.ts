@@ -52,13 +52,13 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
     ...keysOf([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
-    // as of bids
+    // as when the entry is a bid
     mayPublish: true,
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))
   expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
-  // a bid of a privately verified wallet makes its entry public, and its name has to fit in with the others
+  // a bid of a privately verified wallet makes its entry public, and the entry's name must not collide with others
   expect(slice.clusters).toEqual(
     new Map([
       [7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }],
@@ -72,8 +72,8 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const sorted = (map: ReadonlyMap<string, unknown> | undefined) =>
     [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
   expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [keyOf(wallet(w)), n]))
-  // where wallets sign changes: their clusters, those that are named, the names held; a free number for the verified
-  // ones too
+  // for signed changes: the signers' clusters, the requested clusters, the names they hold, and a free number for
+  // verified wallets too
   const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
   const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds })
   expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))
@@ -82,7 +82,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   expect(signed.nextClusterNumber.get(keyOf(wallet(1)))).toBe(0)
 })
 
-test('a wallet’s next cluster has the next number, however many it has created', async () => {
+test('a wallet’s next cluster has the next number, at any number of created clusters', async () => {
   const creator = wallet(9)
   const keys: RowKeys = {
     ...keysOf([]),

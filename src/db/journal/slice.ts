@@ -3,33 +3,33 @@ import type { JournalHead, RowKeys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { holderOf } from '../pg/prepared.js'
+import { nameHolderSql } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row found by a probe, with the position of its key among those of its source, from 1. */
+/** Row found by a probe, with the position (from 1) of its key among the keys of its source. */
 interface Found {
-  /** `first`: the first cluster that a wallet creates; `id`: a cluster that was asked for. */
+  /** What the key is. `first`: id of the first cluster that a wallet creates. `id`: a requested cluster id. */
   source: 'owner' | 'wallet' | 'first' | 'id'
   ord: number
   cluster: number
   private: boolean | null
 }
 
-/** Findings of the first statements of a slice, by keys. */
+/** Rows that the first statement of a slice found, by keys. */
 export interface Probed {
   keys: RowKeys
   names: readonly string[]
   wallets: readonly string[]
-  /** Keys of the clusters that are asked for by id. */
+  /** Keys of the clusters that were requested by id. */
   clusters: readonly string[]
   found: readonly Found[]
 }
 
-/** Requires the locked head, or one that will be compared with it. */
+/** Reads the rows that the keys refer to. The caller has locked the head, or compares it later. */
 export async function probeKeys(db: Queryable, network: Network, keys: RowKeys): Promise<Probed> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
@@ -44,8 +44,8 @@ export async function probeKeys(db: Queryable, network: Network, keys: RowKeys):
 }
 
 /**
- * Loads what else a batch reads, once its keys are looked up.
- * @param isAlone whether the batch is one entry, which saves a query
+ * Loads the rest of a slice once its keys are probed.
+ * @param isAlone true if the batch is a single entry, which saves a query
  */
 export async function completeSlice(
   client: pg.ClientBase,
@@ -85,7 +85,7 @@ export async function completeSlice(
   }
   const creators: string[] = []
   for (const key of keys.wallets) {
-    // signed changes may end the verification of a wallet within the batch, before another change of it
+    // signed changes of one batch may end a wallet's verification and then change the wallet again
     if (slice.verified.has(key) && (keys.actors.size === 0 || isAlone)) continue
     if (hasCreated.has(key)) creators.push(key)
     else slice.nextClusterNumber.set(key, 0)
@@ -111,30 +111,30 @@ interface ProbedKeys {
 }
 
 /**
- * Looks up owned names, verified wallets and cluster ids in one statement. Single-key probes (LATERAL … LIMIT 1) make
- * the unique index the only cheap plan where plans go by indexes, as they do once the head is locked.
+ * Finds owned names, verified wallets and cluster ids in one statement. Probes of a single key (LATERAL … LIMIT 1) make
+ * the planner use the unique index, if it plans by indexes, as it does once the head is locked.
  */
 async function probe(
   db: Queryable,
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
 ): Promise<Found[]> {
-  // there are as many first ids as wallets
+  // there are as many keys of first clusters as wallets
   if (names.length + wallets.length + ids.length === 0) return []
   const code = NETWORK_CODE[network]
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
     SELECT '${source}', k.ord::int, c.serial, NULL
     FROM unnest(${ids}::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
-      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+      SELECT serial FROM ${partitionOf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
-      SELECT ${holderOf({ network: code, moves: leaf('moves', network) }, 'n.cluster')} AS cluster FROM ${leaf('names', network)} n
+      SELECT ${nameHolderSql({ network: code, moves: partitionOf('moves', network) }, 'n.cluster')} AS cluster FROM ${partitionOf('names', network)} n
       WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
     UNION ALL
     SELECT 'wallet', k.ord::int, w.cluster, w.private
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
-      SELECT cluster, private FROM ${leaf('wallets', network)}
+      SELECT cluster, private FROM ${partitionOf('wallets', network)}
       WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`
@@ -142,10 +142,10 @@ async function probe(
   return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
-/** Each further probe of a wallet asks for twice as many. */
+/** Numbers checked by the first probe of a wallet. Each further probe checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Of wallets whose number 0 is taken; the taken ones are 0 … k-1. */
+/** Finds the next free cluster id of wallets whose number 0 is taken. Taken numbers are 0 … k-1. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: Slice,

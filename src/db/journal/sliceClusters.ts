@@ -1,14 +1,14 @@
 import type { ClusterName, MoveRow, RowKeys, Slice, WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { leaf } from '../pg/partitions.js'
-import { rowsHeldBy } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { partitionOf } from '../pg/partitions.js'
+import { heldNamesSql } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * Chooses the clusters that are read whole: those named by id, those of actors, where there are bids those of privately
- * verified wallets, which a bid makes public, and owners of communities. Batches of bids rarely need any.
+ * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
+ * privately verified wallets, because a bid makes them public. Batches of bids rarely need any.
  */
 export function chooseClusters(
   { clusters, clusterSerials, verified, owners }: Slice,
@@ -25,14 +25,14 @@ export function chooseClusters(
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** With all their wallets; of others' clusters, those that everybody knows. */
+/** Loads the chosen clusters: wallets and names. */
 export const loadClusters = (db: Queryable, slice: Slice, keys: RowKeys): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
-/** Names that a batch moves and one more, which says whether any is left. */
+/** Names to read of a moving cluster: those that the batch moves, and one more that shows whether any is left. */
 const readOfMoving = ({ movedNames }: RowKeys): number => movedNames + 1
 
-/** Clusters whose names may move: those that wallets leave, or enter before they leave. */
+/** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
 function leftClusters({ verified, clusterSerials }: Slice, { movers }: RowKeys): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
@@ -40,8 +40,9 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: RowKeys):
 }
 
 /**
- * Reads wallets of clusters. Private ones are read where a wallet of the batch is verified, or the one that verifies
- * itself is listed: nothing else depends on them, and a stranger's change would take a time that tells their number.
+ * Reads the wallets of clusters. Private wallets are read only where a wallet of the batch is verified, or where the
+ * wallet to verify is listed. Nothing else depends on private wallets, and reading them for a stranger's change takes
+ * time that reveals their number.
  */
 async function readWallets(
   db: Queryable,
@@ -51,8 +52,8 @@ async function readWallets(
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
   const serials = [...clusters.keys()]
-  const wallets = `SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
-  // OFFSET keeps the planner from joining whole tables
+  const wallets = `SELECT * FROM ${partitionOf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
+  // OFFSET 0 stops the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
      FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_home)
@@ -69,16 +70,17 @@ async function readWallets(
 }
 
 /**
- * Reads names of clusters: the oldest, communities, those that the batch may make communities, and of clusters whose
- * names may move all. A cluster may hold a hundred thousand, and the head is locked.
+ * Reads names of clusters: the oldest one, communities, names that the batch may make communities, and all names of
+ * clusters whose names may move. Reading all others is too slow under the head's lock: a cluster may hold a hundred
+ * thousand.
  */
 async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
-  const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
-  const parts = rowsHeldBy(
-    { network: NETWORK_CODE[network], moves: leaf('moves', network) },
+  const names = `SELECT n.name, n.seq FROM ${partitionOf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
+  const parts = heldNamesSql(
+    { network: NETWORK_CODE[network], moves: partitionOf('moves', network) },
     'k.serial',
   )
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
@@ -86,7 +88,7 @@ async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<vo
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
-       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON})
+       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON_OUTCOME})
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
      ) n ORDER BY n.seq`
   const rows = await query<{ cluster: number; name: string; seq: number }>(
@@ -109,9 +111,9 @@ export async function loadMoves(
   keys: RowKeys,
 ): Promise<void> {
   const sliced = new Set(keys.slices.flatMap((id) => clusterSerials.get(id) ?? []))
-  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${leaf('moves', network)} m
+  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionOf('moves', network)} m
      LEFT JOIN LATERAL (
-       SELECT name, seq FROM ${leaf('names', network)} n
+       SELECT name, seq FROM ${partitionOf('names', network)} n
        WHERE n.network = $1 AND n.cluster = m.source AND m.source = ANY ($3::int8[]) ORDER BY n.seq LIMIT $4
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`

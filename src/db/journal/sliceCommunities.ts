@@ -9,10 +9,10 @@ import {
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
-/** After the whole clusters. Most batches have no communities. */
+/** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
 export async function loadCommunities(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
@@ -23,8 +23,8 @@ export async function loadCommunities(db: Queryable, slice: Slice, keys: RowKeys
 }
 
 /**
- * Rules of communities, oldest first: those in force at a time, and all later ones.
- * @param communities names with the time (ms) from which rules are needed
+ * Rules of communities, oldest first: the rules in force at a time, and all later ones.
+ * @param communities names, each with the time (ms) from which rules are needed
  */
 export async function readRules(
   db: Queryable,
@@ -33,16 +33,16 @@ export async function readRules(
   communities: ReadonlyMap<string, number>,
 ): Promise<Map<string, RulesVersion[]>> {
   const found = new Map<string, RulesVersion[]>([...communities.keys()].map((name) => [name, []]))
-  const journal = `${leaf('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
+  const journal = `${partitionOf('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
   const rows = await query<{ name: string; atMs: number; body: Buffer }>(
     db,
     network,
     `SELECT k.name, j.at_ms, j.body
      FROM unnest($3::text[], $4::float8[]) AS k(name, since)
      CROSS JOIN LATERAL (
-       SELECT c.seq FROM ${leaf('communities', network)} c
+       SELECT c.seq FROM ${partitionOf('communities', network)} c
        WHERE c.network = $1 AND c.name = k.name COLLATE "C" AND c.seq >= coalesce((
-         SELECT b.seq FROM ${leaf('communities', network)} b
+         SELECT b.seq FROM ${partitionOf('communities', network)} b
          CROSS JOIN LATERAL (SELECT j.at_ms FROM ${journal} AND j.seq = b.seq) at
          WHERE b.network = $1 AND b.name = k.name COLLATE "C" AND at.at_ms <= k.since ORDER BY b.seq DESC LIMIT 1), 0)
      ) c
@@ -72,7 +72,7 @@ async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]):
   const split = pairs.map((pair) => pair.split('/'))
   const text = `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
      CROSS JOIN LATERAL (
-       SELECT n.seq FROM ${leaf('community_names', slice.network)} n
+       SELECT n.seq FROM ${partitionOf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`
   await addTaken(db, slice, text, [
     split.map(([community]) => community),
@@ -85,7 +85,7 @@ async function readAssigned(
   slice: Slice,
   { assignments, claims }: RowKeys,
 ): Promise<void> {
-  const below = `SELECT community, name, assigned, claim FROM ${leaf('community_names', slice.network)}
+  const below = `SELECT community, name, assigned, claim FROM ${partitionOf('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
   const rows = await query<{
     community: string
@@ -108,9 +108,9 @@ async function readAssigned(
 }
 
 /**
- * Loads names below communities that wallets of whole clusters may collide with: requested names, and the numbered
- * forms that a private wallet of the batch may get when a bid makes it public. Each is read once, however many names
- * have one beginning, since this is under the head's lock.
+ * Loads names below communities that may collide with wallet names: with names that the batch requests, and with the
+ * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
+ * since this runs under the head's lock.
  */
 async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
@@ -118,11 +118,11 @@ async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<v
   const wanted = wantedNames(slice, keys)
   const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
-       SELECT n.name, n.seq FROM ${leaf('community_names', slice.network)} n
+       SELECT n.name, n.seq FROM ${partitionOf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C"`
   const text = `WITH c AS (
        SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
-         SELECT FROM ${leaf('communities', slice.network)} c
+         SELECT FROM ${partitionOf('communities', slice.network)} c
          WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c)
      ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
@@ -130,7 +130,7 @@ async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<v
   await addTaken(db, slice, text, [owned, wanted, keys.mayPublish ? beginningsOf(wanted) : []])
 }
 
-/** Names that wallets of the batch ask for, or have in private. */
+/** Wallet names that may become public: requested by the batch, or private names of its wallets. */
 function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: RowKeys): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
@@ -140,10 +140,13 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: RowKe
   return [...wanted]
 }
 
-/** `-` and the digits that `numberedName` may put behind a name. */
+/** Length of `-` and the digits that `numberedName` may append to a name. */
 const SUFFIX_BYTES = 5
 
-/** Beginnings of numbered forms of names, long ones cut for the number. None begins with another. */
+/**
+ * Prefixes with which the numbered forms of names begin: long names are shortened to leave room for the number. None is
+ * a prefix of another.
+ */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()

@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { leaf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
+import { partitionOf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
-/** Columns of the tables that the fold computes, after the network: the key, then others. */
+/** Columns that the fold computes, by table, after the network: first the key, then the others. */
 const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
   names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],
   clusters: ['serial', 'id, created_seq'],
@@ -27,7 +27,7 @@ export async function stateHash(
   const hash = createHash('sha256')
   await hashTables(client, hash, network)
   const code = NETWORK_CODE[network]
-  const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
+  const entries = `${partitionOf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
   await hashQuery(
     client,
     hash,
@@ -39,13 +39,13 @@ export async function stateHash(
 async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): Promise<void> {
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
-    const rows = `FROM ${leaf(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
-    // without a move the hash is that of the time before moves
+    const rows = `FROM ${partitionOf(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
+    // a table without moves is left out, so the hash equals that of versions without moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
-  // likewise without an assignment whose claim is kept
-  const kept = `FROM ${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
+  // assignments without a kept claim are left out for the same reason
+  const kept = `FROM ${partitionOf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
   await hashQuery(
     client,

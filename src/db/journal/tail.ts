@@ -4,20 +4,20 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
-import { type Columns, insertRows, named } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
-/** Unconfirmed block with the journal entries that it would bring. */
+/** An unconfirmed block with the journal entries that it will add once confirmed. */
 export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'chain'> {
-  /** Entries in log order, each with a position. */
+  /** Entries in log order, each with its position. */
   entries: readonly DecodedEntry[]
 }
 
 type Block = Omit<StoredTailBlock, 'entries'>
 const tailBlocks = (chain: number): Columns<Block> => [
   ['chain', 'int2', () => chain],
-  ...named<Block>('int8', 'block', 'timestampMs'),
-  ...named<Block>('bytea', 'hash', 'parentHash'),
+  ...columnsNamed<Block>('int8', 'block', 'timestampMs'),
+  ...columnsNamed<Block>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {
@@ -38,7 +38,7 @@ const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
   ['body', 'bytea', ({ entry }) => entry.body],
 ]
 
-/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or below it. */
+/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before it. */
 const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
   name: `${blocks === '<' ? 'forget' : 'drop'}_tail_of_${table}`,
   text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
@@ -46,7 +46,7 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
 
 /**
  * Drops blocks of a chain's tail from `dropFrom` on (reorged, or unknown since a restart), then adds the new ones.
- * @param minimumWei minimum in force, which decides whether a bid can lead
+ * @param minimumWei current minimum, which decides whether a bid can lead
  */
 export async function writeTail(
   db: Queryable,
@@ -69,10 +69,10 @@ export async function writeTail(
   ])
 }
 
-/** Confirmed blocks whose hashes locate forks below the checkpoint. */
+/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
 export const KEPT_HASHES_BLOCKS = 128
 
-/** Drops facts of confirmed blocks, and hashes far below. */
+/** Deletes facts of confirmed blocks, and block hashes older than `KEPT_HASHES_BLOCKS`. */
 export async function forgetConfirmedTail(
   db: Queryable,
   network: Network,

@@ -5,11 +5,11 @@ import type { ReadEvent } from '../../registry/log/leafReader.js'
 import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
-import { leaf, STATE_TABLES } from '../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 import { writeBatch } from './append.js'
-import { readCopies } from './copies.js'
+import { readMirroredNetworks } from './copies.js'
 import { assertLeader, type LockedHead, lockHead } from './head.js'
 import {
   addTiles,
@@ -22,11 +22,14 @@ import {
 } from './log.js'
 import { completeSlice, probeKeys } from './slice.js'
 
-/** Events that are written together. */
+/** Events written in one batch. */
 const BATCH_EVENTS = 3_000
-/** Events from which on the planner's statistics are renewed at once. */
+/** Number of events after which the planner's statistics are renewed at once. */
 const MANY_EVENTS = 10_000
-/** Time for which a transaction waits for the source: the bundles of a batch, eight at once, each in its time limit. */
+/**
+ * How long a transaction may idle while it waits for the source, ms: for the bundles of a batch, eight at once, each
+ * within its timeout.
+ */
 const IDLE_LIMIT_MS = 90_000
 
 const TABLES = ['journal', ...STATE_TABLES] as const
@@ -37,10 +40,10 @@ const EMPTY = `UPDATE journal_heads
 const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
-/** @throws Error for a network with a journal, or a log, of its own */
+/** @throws Error for a network that has its own journal or log */
 export async function assertCopy(client: pg.ClientBase, network: Network): Promise<LockedHead> {
   const head = await lockHead(client, network, null)
-  const isCopy = (await readCopies(client)).has(network)
+  const isCopy = (await readMirroredNetworks(client)).has(network)
   const { log } = await readFollowedLog(client, network)
   if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
@@ -48,8 +51,8 @@ export async function assertCopy(client: pg.ClientBase, network: Network): Promi
 }
 
 /**
- * Writer of the log of a network's source into a mirror, in the caller's transaction: readers see nothing of it before
- * that commits.
+ * Writes the log of a network's source into a mirror, in the caller's transaction. Readers see nothing before its
+ * commit.
  */
 export class CopyWriter {
   readonly #client: pg.ClientBase
@@ -72,10 +75,10 @@ export class CopyWriter {
   }
 
   /**
-   * @param stored log that the copy has
-   * @param next log that is read: another one than the stored log empties the copy
-   * @returns null where the copy has another log meanwhile
-   * @throws LostLeadershipError; Error for a network with a journal of its own
+   * @param stored log of the mirror
+   * @param next log to read; if it differs from the stored one, the mirror is emptied first
+   * @returns null where the mirror's log has changed meanwhile
+   * @throws LostLeadershipError; Error for a network that has its own journal
    */
   static async open(
     client: pg.ClientBase,
@@ -90,7 +93,7 @@ export class CopyWriter {
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await forgetLogs(client, network, generation)
-      for (const table of TABLES) await client.query(`DELETE FROM ${leaf(table, network)}`)
+      for (const table of TABLES) await client.query(`DELETE FROM ${partitionOf(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockHead(client, network, null)
     }
@@ -102,7 +105,7 @@ export class CopyWriter {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
     const entries = groupIntoEntries(this.#events)
-    // the last entry may go on
+    // the last entry may have more events
     this.#events = entries.pop()!
     await this.#write(entries)
   }
@@ -118,17 +121,17 @@ export class CopyWriter {
     const changes = foldMirror(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
-    // the next events are read meanwhile
+    // the next events are read while this is written
     this.#writing = writeBatch(client, network, changes)
     this.#writing.catch(() => {})
   }
 
-  /** Ends once nothing is being written. What is written behind a transaction's end would stay. */
+  /** Resolves once no write runs. A write after the end of the transaction would not be rolled back. */
   async settled(): Promise<void> {
     await this.#writing.catch(() => {})
   }
 
-  /** Takes tiles that are new or longer. */
+  /** Collects tiles that are new or longer. */
   addTiles(tiles: readonly FilledTile[]): void {
     for (const tile of tiles) this.#tiles.set(keyOfTile(tile), tile)
   }
@@ -144,12 +147,12 @@ export class CopyWriter {
     )
   }
 
-  /** Keeps the end of the log before, which the first leaf names. */
+  /** Stores the end of the previous log, to which the first partitionOf refers. */
   async follow(previous: PreviousLog | null): Promise<void> {
     if (previous) await keepPrevious(this.#client, this.#network, previous)
   }
 
-  /** Writes the rest, and the log with its signed checkpoint. */
+  /** Writes the remaining events, and the log with its signed checkpoint. */
   async end(log: StoredLog): Promise<void> {
     const client = this.#client
     const network = this.#network
@@ -159,7 +162,7 @@ export class CopyWriter {
     await writeLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
-      for (const table of TABLES) await client.query(`ANALYZE ${leaf(table, network)}`)
+      for (const table of TABLES) await client.query(`ANALYZE ${partitionOf(table, network)}`)
     await notify(client, network)
   }
 }

@@ -12,10 +12,10 @@ import type {
   WinningBid,
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, type Plain, type Queryable, some } from '../pg/rows.js'
+import { execute, existsRow, type Plain, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -42,7 +42,7 @@ const journalled = prepare<JournalledRow>(
       SELECT n.seq, j.block, j.log_index, j.at_ms, j.body, j.effects
       FROM ${l.names} n
       JOIN journal_heads h ON h.network = ${l.network}
-      CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+      CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
       WHERE n.network = ${l.network} AND n.tx_key = i.tx_key AND substring(j.body FROM 1 FOR 32) = i.hash
       -- which keeps the planner from joining whole tables
       ORDER BY n.seq
@@ -50,7 +50,10 @@ const journalled = prepare<JournalledRow>(
     ORDER BY i.ord, j.seq`,
 )
 
-/** Journalled bids of transactions by their hashes: one element per hash, in its order; null without a bid. */
+/**
+ * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
+ * bid.
+ */
 export async function findJournalled(
   db: Queryable,
   network: Network,
@@ -82,10 +85,10 @@ const winning = prepare<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT n.name, n.seq FROM ${l.names} n
-      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
     ) n
     JOIN journal_heads h ON h.network = ${l.network}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j`,
 )
 
 async function addWinners(
@@ -116,7 +119,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
-/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first. */
+/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first bid's block. */
 export interface TailTx {
   bids: TailBid[]
   confirmations: Confirmations
@@ -137,8 +140,8 @@ const inTail = prepare<TailRow>(
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
-        AND NOT ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
-        AND NOT ${some(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+        AND NOT ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
+        AND NOT ${existsRow(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
             AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
     FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
     WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
@@ -146,9 +149,9 @@ const inTail = prepare<TailRow>(
 )
 
 /**
- * Bids of a transaction in the stored tail, else null. A bid leads when its name is free and no earlier bid of
- * the tail may win it.
- * @param hub number of the network's hub chain, whose bids alone decide
+ * Bids of a transaction in the stored tail, or null. A bid leads when its name is free and no earlier bid of the tail
+ * may win it.
+ * @param hub number of the network's hub chain: only its bids decide
  */
 export async function findInTail(
   db: Queryable,
@@ -172,7 +175,7 @@ export async function findInTail(
   }
 }
 
-/** Stored memory of a transaction that a chain has shown. */
+/** What is stored about a transaction that a chain has shown. */
 export type TrackedTx = Pick<
   Plain<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -204,10 +207,10 @@ export async function readConfirmed(
 
 export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** Clients may poll every second. */
+/** Sightings are written at most once in this time, ms, since clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
-/** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
+/** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
 export async function rememberSighting(
   db: Queryable,
   network: Network,
@@ -228,7 +231,7 @@ const REMEMBER = {
     WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
 }
 
-/** Stores a confirmed `invalid` of a sighted transaction; the first verdict stands. */
+/** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
 export async function keepVerdict(
   db: Queryable,
   network: Network,
@@ -240,7 +243,7 @@ export async function keepVerdict(
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** The first answer stands. */
+/** Stores the transaction that replaced this one. The first one stays. */
 export async function keepReplacement(
   db: Queryable,
   network: Network,
@@ -252,14 +255,14 @@ export async function keepReplacement(
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** A text that changes with each of its states, whatever they mean. */
+/** Changes of a transaction in the database. */
 export interface TxProgress {
   records: string
-  /** Logs of ours are stored; what else becomes of it, the chains alone know. */
+  /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */
   isKnown: boolean
 }
 
-const received = (l: Leaves, guid: string): string =>
+const received = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
 const progress = prepare<TxProgress>(
@@ -279,7 +282,7 @@ const progress = prepare<TxProgress>(
     ) p ORDER BY i.ord`,
 )
 
-/** By hashes or signatures: one element per input, in its order. */
+/** Progress of transactions by hash or signature: one element per input, in the same order. */
 export const readProgress = (
   db: Queryable,
   network: Network,

@@ -8,8 +8,9 @@ import { codeList } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * True while a payment to the contract of a chain waits for its decision, or a decision for its transaction: one that
- * bought its name is held for days before its release is queued. What is parked is left to its payer, or an operator.
+ * True while a payment to a chain's contract waits for a decision, or a decision waits for its transaction. A payment
+ * that bought its name is held for days before its release is queued. Parked jobs do not count: they are left to the
+ * payer or an operator.
  */
 const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
     AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
@@ -19,12 +20,12 @@ const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain
     AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}))`
 
 /**
- * Keeps the contract that takes a chain's payments for community names. It changes only while nothing is open at the
- * one before: another contract knows nothing of its payments, whose refusals would never be done. The one before is
- * remembered: credits, and what was left to payers, are taken there.
+ * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
+ * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
+ * The previous contract is remembered, since payers withdraw credits there.
  * @throws ChainMismatchError
  */
-export async function keepPaymentsContract(
+export async function storePaymentsContract(
   pool: pg.Pool,
   { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
   contract: Buffer | null,
@@ -47,14 +48,14 @@ export async function keepPaymentsContract(
     ) SELECT chain FROM changed`
   if ((await query(pool, network, change, [chain, contract, before])).length === 1) return
   const known = await read()
-  // a process that starts beside this one was first
+  // a process that started at the same time has stored it
   if (isKept(known)) return
   throw new ChainMismatchError(
     `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until all are refused or released (\`clusterd outbox list\`; those that bought their names after payments.releaseAfterMs).`,
   )
 }
 
-/** By the chain's number. */
+/** Earlier payments contracts by chain number. */
 export async function formerPaymentsContracts(
   db: Queryable,
   network: Network,

@@ -16,13 +16,13 @@ const { execute: execution, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
-/** Most jobs that are read for a step: those with nonces, and the oldest, go first. */
+/** Most jobs read in a step: first jobs with nonces, then the oldest. */
 export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
- * Jobs on an EVM chain that may need work: first those that hold a nonce, of whichever signer, by nonce; then releases
- * that are short of time; then other queued ones, oldest first. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
- * unless the hub has received their subject meanwhile.
+ * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce. Then come
+ * releases that are short of time, then other queued jobs, oldest first. An execution waits until its verification is
+ * in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or payment meanwhile.
  */
 export function dueNonceJobs(
   db: Queryable,
@@ -43,12 +43,12 @@ export function dueNonceJobs(
   )
 }
 
-/** Most jobs of each group per step: a stranger may cause many refusals and refunds. */
+/** Most jobs of each group in a step, since a stranger may cause many refusals and refunds. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /**
- * Jobs on a cluster that may need work: settlements and releases that are short of time, then refusals, then the
- * rest. In each group sent ones go first, then older payments.
+ * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
+ * rest. In each group sent jobs come first, then older payments.
  */
 export async function dueBlockhashJobs(
   db: Queryable,
@@ -75,12 +75,12 @@ export async function dueBlockhashJobs(
   return [...urgent, ...refusals, ...others]
 }
 
-/** More than a job or a webhook is ever put off: what waits longer is of a clock that has been set back since. */
+/** Longest back-off of a job or a webhook. A row that waits longer was written before the clock was set back. */
 export const LONGEST_PAUSE_MS = 2 * 3_600_000
 
 /**
- * Lets jobs go on at once that wait for the signer's funds, or for the time of a clock that was ahead.
- * @returns how many there are
+ * Ends the back-off of jobs that wait for the signer's funds, or that were written by a clock ahead of now.
+ * @returns how many there were
  */
 export function wakeJobs(
   db: Queryable,
@@ -98,7 +98,7 @@ export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): 
   return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
 }
 
-/** In any order. */
+/** Jobs by id, in any order. */
 export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,

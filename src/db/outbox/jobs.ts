@@ -14,7 +14,7 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows, unnestOf } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
@@ -43,7 +43,7 @@ const newJobs = (nowMs: number): Columns<NewJob> => [
   ['updated_ms', 'int8', () => nowMs],
 ]
 
-/** Queues jobs, each once whoever asks. @returns how many rows are new */
+/** Queues jobs, each only once. @returns how many rows are new */
 export const insertJobs = (
   db: Queryable,
   network: Network,
@@ -57,7 +57,7 @@ export const insertJobs = (
     onConflict: () => 'DO NOTHING',
   })
 
-/** @returns false when something holds the nonce by now */
+/** Inserts a job that uses up a nonce. @returns false when another job holds the nonce meanwhile */
 export async function insertNoop(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
@@ -76,12 +76,12 @@ export async function insertNoop(
   )
 }
 
-/** Author of a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
-export interface ChangedBy {
+/** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
+export interface ChangeAuthor {
   epoch: number | null
   nowMs: number
   signer?: Buffer | undefined
-  /** The most that the signer may sign for in a day, wei; unbounded where it is left out. */
+  /** Most wei that the signer may commit in a day. Absent: no limit. */
   dailyCapWei?: bigint | undefined
 }
 
@@ -90,7 +90,7 @@ export interface JobChange {
   after: JobProgress
 }
 
-/** In one transaction. @throws LostLeadershipError */
+/** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
 export const asRelayer = <T>(
   pool: pg.Pool,
   { network, epoch }: { network: Network; epoch: number },
@@ -102,15 +102,15 @@ export const asRelayer = <T>(
   })
 
 /**
- * Stores what a step made of jobs of one network, and of the others of their transactions: all of them, or none where
- * another process has changed one since it was read. A confirmed settlement or refund ends its payment.
+ * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all of them, or
+ * none where another process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
- * @throws LostLeadershipError; DailyCapError where what is newly signed would exceed the signer's day
+ * @throws LostLeadershipError; DailyCapError where newly signed transactions exceed the signer's daily cap
  */
 export function saveJobs(
   pool: pg.Pool,
   changes: readonly JobChange[],
-  by: ChangedBy,
+  by: ChangeAuthor,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
     const change = changes[0]!
@@ -119,12 +119,15 @@ export function saveJobs(
     if (epoch !== null) await assertRelayer(client, network, epoch)
     await update(client, network, changes, by)
     if (signer && dailyCapWei !== undefined)
-      await reserve(client, { network, chain, signer }, newlySigned(change), { ...by, dailyCapWei })
+      await reserveSpending(client, { network, chain, signer }, newlySigned(change), {
+        ...by,
+        dailyCapWei,
+      })
   })
 }
 
 /**
- * Takes the signer's next nonce and stores what `build` makes with it, in one transaction or not at all.
+ * Takes the signer's next nonce and stores what `build` makes with it, in one transaction.
  * @returns false when the job has changed
  * @throws LostLeadershipError, DailyCapError
  */
@@ -147,19 +150,19 @@ export function saveWithNextNonce(
     if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
     const change = { job, after: await build(row.nonce) }
     await update(client, key.network, [change], { nowMs, signer: key.signer })
-    // a job that an earlier version has let go with this one, and that has no part in the transaction
+    // detaches a job that an earlier version left in this batch although the transaction does not include it
     const left = `UPDATE jobs SET batch = NULL WHERE network = $1 AND batch = $2 AND state = ${JOB_STATE.queued}`
     await execute(client, key.network, left, [job.id])
-    await reserve(client, key, newlySigned(change), { nowMs, dailyCapWei })
+    await reserveSpending(client, key, newlySigned(change), { nowMs, dailyCapWei })
   })
 }
 
-/** Sum that a change adds to what its job may cost. */
+/** Amount by which a change raises the highest cost of its job, wei. */
 const newlySigned = ({ job, after }: JobChange): bigint =>
   commitmentWei(after.txs) - commitmentWei(job.txs)
 
-/** Counts what was signed into the signer's day. @throws DailyCapError */
-export async function reserve(
+/** Adds newly signed costs to the signer's day. @throws DailyCapError */
+export async function reserveSpending(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
   wei: bigint,
@@ -195,14 +198,14 @@ const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
-  ...named<JobProgress>('numeric', 'valueWei', 'spentWei'),
-  ...named<JobProgress>('int8', 'nonce', 'nextMs'),
-  ...named<JobProgress>('int4', 'failures'),
-  ...named<JobProgress>('text', 'reason', 'release'),
-  ...named<JobProgress>('bool', 'alone'),
+  ...columnsNamed<JobProgress>('numeric', 'valueWei', 'spentWei'),
+  ...columnsNamed<JobProgress>('int8', 'nonce', 'nextMs'),
+  ...columnsNamed<JobProgress>('int4', 'failures'),
+  ...columnsNamed<JobProgress>('text', 'reason', 'release'),
+  ...columnsNamed<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends JobChange {
-  /** Id of the job that holds its transaction, null where it holds one itself, or none. */
+  /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
   batch: string | null
 }
 const PROGRESS = unnestOf<StoredChange>(
@@ -229,7 +232,7 @@ async function update(
   client: pg.ClientBase,
   network: Network,
   changes: readonly JobChange[],
-  { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
+  { nowMs, signer }: Omit<ChangeAuthor, 'epoch'>,
 ): Promise<void> {
   const all = changes.flatMap(withOthers)
   const count = await execute(client, network, UPDATE, [
@@ -245,8 +248,8 @@ async function update(
 }
 
 /**
- * Changes of all jobs of a transaction, which the first one holds: the others do as it does, and are queued again once
- * the transaction is void. What a chain refused goes on alone, each at once.
+ * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
+ * transaction is void, they are queued again. A job that the chain refused is sent alone from then on.
  */
 function withOthers({ job, after }: JobChange): StoredChange[] {
   const { state, reason } = after

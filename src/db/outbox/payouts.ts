@@ -15,25 +15,25 @@ import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** Kinds of jobs that leave the payer both name and money if they come too late. */
+/** Kinds of jobs with a deadline. After it the payer can reclaim the money and still keeps the name. */
 const KEEPS_MONEY = `j.kind IN (${codeList(JOB_KIND, 'settle', 'release')})`
 
 /**
- * SQL: share of the time until its payer may take it back for which a held payment with a settlement or release `j` has
- * been held. Null for other jobs, and for a payment that is not held.
+ * SQL: how much of its holding time has passed for the payment of a settlement or release `j`, as a share. At 1 the
+ * payer can reclaim it. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
 export const heldShareOf = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
-/** SQL: true for a settlement or release `j` that is short of time, so that it goes before other waiting jobs. */
+/** SQL: true for a settlement or release `j` that is short of time, so that it comes before other waiting jobs. */
 export const isShortOfTime = (nowMs: string): string =>
   `coalesce(${heldShareOf(nowMs)} >= ${SHORT_OF_TIME}, false)`
 
 /**
- * SQL: outcome of the bid of a payment `p` for a name on the hub, by the hub's confirmed logs. Null while that is
- * unknown. The bid is the last one of its transaction before the hub's `Received`.
+ * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is
+ * unknown. The bid is the last one in its transaction before the hub's `Received`.
  */
 const HUB_OUTCOME = `(
   SELECT n.outcome FROM received r
@@ -44,7 +44,7 @@ const HUB_OUTCOME = `(
     AND e.block = r.block AND e.log_index < r.log_index AND substr(e.body, 1, 32) = r.tx_hash
   ORDER BY e.log_index DESC LIMIT 1)`
 
-/** SQL: true where a payment `p` for a community name bought its name, by the journal. */
+/** SQL: true where the journal shows that a payment `p` for a community name bought its name. */
 const BOUGHT_NAME = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
@@ -52,11 +52,11 @@ const BOUGHT_NAME = `EXISTS (
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
 
 /**
- * The open payments for names of a network (`$1`) as `due`, with the payout each is due: `settle` where the hub's
- * confirmed outcome is that the name was won, `refund` where it was lost or the payment keeps to no quote of ours, null
- * while that is unknown.
+ * The open payments for names of a network (`$1`) as `due`, each with its due payout. `settle`: by the hub's confirmed
+ * outcome, the payment won its name. `refund`: it lost, or the payment matches no quote of ours. Null while the outcome
+ * is unknown.
  */
-export const DUE = `due AS (
+export const DUE_PAYOUTS = `due AS (
   SELECT p.*, CASE
       WHEN p.verdict = ${QUOTE_VERDICT.foreign} THEN ${refund}
       WHEN o.outcome = ${BID_OUTCOME.won} THEN ${settle}
@@ -67,8 +67,8 @@ export const DUE = `due AS (
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed})`
 
 /**
- * Queues the payouts that are due for a program's payments, each once: settlements, refunds, and releases of payments
- * for community names. A queued payout that is due no more (an operator rewound the hub) is deleted.
+ * Queues the due payouts of a program's payments, each once: settlements, refunds, and releases of payments for
+ * community names. Deletes a queued payout that is no longer due, since an operator rewound the hub.
  * @returns how many are new
  */
 export async function queuePayouts(
@@ -79,14 +79,14 @@ export async function queuePayouts(
   await execute(
     client,
     network,
-    `WITH ${DUE} DELETE FROM jobs j USING due d
+    `WITH ${DUE_PAYOUTS} DELETE FROM jobs j USING due d
      WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
   const releases = await queueReleases(client, { network, chain }, { releaseAfterMs, nowMs })
   const payouts = await execute(
     client,
     network,
-    `WITH ${DUE} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+    `WITH ${DUE_PAYOUTS} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
      SELECT network, payout, chain, id, $2, $2 FROM due
      WHERE chain = $3 AND payout IS NOT NULL
      ON CONFLICT DO NOTHING`,
@@ -95,14 +95,14 @@ export async function queuePayouts(
   return releases + payouts
 }
 
-/** Share of the time until a payer may take back by which a payment is released at the latest. */
-export const RELEASED_BY = 0.7
+/** A payment is released at the latest at this share of its holding time. */
+export const RELEASE_SHARE = 0.7
 
-/** Payments that bought their name: in the journal, with no refusal. */
+/** Queues releases of payments that bought their name: they are in the journal, without a refusal. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
   SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
   WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
-    AND p.paid_ms + least($4::float8, ${RELEASED_BY} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
+    AND p.paid_ms + least($4::float8, ${RELEASE_SHARE} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 
@@ -118,15 +118,18 @@ export const queueReleases = (
     releaseAfterMs,
   ])
 
-/** Refusals by this database's own jobs end payments that bought nothing, and none of the others. */
+/**
+ * Counts refused payments whose names are registered. Jobs of this database refuse only payments that bought nothing,
+ * so other software caused them.
+ */
 const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
   WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${refund}))
     AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME} END`
 
 /**
- * Counts payments of a chain that were refused though their names are registered. Each counts until the time from which
- * its payer could have taken it back.
+ * Counts payments of a chain that were refused although their names are registered. Each counts until the time from
+ * which its payer could have reclaimed it.
  */
 export async function countRefusedNames(
   db: Queryable,

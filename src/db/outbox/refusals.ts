@@ -7,15 +7,15 @@ import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_LEFT, IS_PAYERS, UNSENT } from '../payments/refused.js'
+import { BELONGS_TO_PAYER, IS_LEFT_TO_PAYER, IS_UNSENT } from '../payments/refused.js'
 import { codeList } from '../pg/codes.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 
-/** Queues the refusal of payments, each once. One that an earlier generation ended is looked at again. */
+/** Queues the refusal of payments, each once. A refusal that ended in an earlier generation is checked again. */
 export async function queueRefusals(
   client: pg.ClientBase,
   network: Network,
@@ -27,15 +27,16 @@ export async function queueRefusals(
   await execute(
     client,
     network,
-    `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1
+    `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1
      WHERE j.network = $1 AND j.subject = ANY ($2::bytea[]) AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.confirmed}`,
     [payments.map(({ id }) => id)],
   )
 }
 
 /**
- * Leaves refusals of payments in a chain's own coin to their payers while they are worth less than they cost, and
- * queues them again once they are worth it. What was tried, or an operator resumed, is left as it is.
+ * Parks refusals of payments in a chain's own coin while the payment is worth less than the refusal costs, so that
+ * payers reclaim by themselves. Queues them again once they are worth it. Refusals that were tried, or that an operator
+ * resumed, stay as they are.
  * @returns how many it changed
  */
 export const weighRefusals = (
@@ -57,7 +58,7 @@ export const weighRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Whoever caused the outcome. @returns how many */
+/** Ends parked refusals whose payment has an outcome, whoever caused it. @returns how many */
 export function endParked(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
@@ -69,12 +70,14 @@ export function endParked(
   return execute(client, network, text, [chain, nowMs])
 }
 
-/** State of an ended job `j` that is looked at again: at its receipt where it holds a nonce, else at its subject. */
-export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
+/**
+ * State in which an ended job `j` is checked again: at its receipt where it holds a nonce, otherwise at the beginning.
+ */
+export const REOPENED_STATE = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
-/** Journal positions (`chain/block/log index`) of payments whose money is the payer's again, or on its way there. */
+/** Journal positions (`chain/block/log index`) of payments that are refunded or being refunded. */
 export async function positionsOfRefused(
   client: pg.ClientBase,
   network: Network,
@@ -83,12 +86,12 @@ export async function positionsOfRefused(
     client,
     network,
     `SELECT p.chain, p.block, p.sequence FROM payments p
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${IS_PAYERS}`,
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER}`,
   )
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
-/** An entry as a new generation has it: a refused payment buys nothing there, and frees nothing. */
+/** An entry for a new generation: a refused payment buys nothing there, and frees no name. */
 export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry
@@ -99,8 +102,8 @@ export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
 }
 
 /**
- * Replaces, after a rewind, the unsent refusals and releases by those that the new generation asks for. Runs in the
- * transaction of the switch, under the head's lock, which no relayer passes.
+ * Replaces, after a rewind, unsent refusals and releases by those of the new generation. Runs in the transaction of the
+ * switch, under the head's lock, so no relayer acts meanwhile.
  * @param generation the new one
  */
 export async function requeueRefusals(
@@ -109,15 +112,15 @@ export async function requeueRefusals(
   generation: number,
   nowMs: number,
 ): Promise<void> {
-  // a payment that was left to its payer at a contract that another has replaced is not asked of that one
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL
-    AND ${IS_LEFT} IS NOT TRUE`
+  // keeps jobs of payments that were left to the payer at a replaced contract
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${IS_UNSENT} AND j.release IS NULL
+    AND ${IS_LEFT_TO_PAYER} IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     JOIN ${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+     JOIN ${partitionOf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,

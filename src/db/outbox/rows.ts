@@ -12,19 +12,19 @@ import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
-  /** Null for other kinds. */
+  /** The job's message. Null for kinds of jobs without one. */
   message: StoredMessage | null
-  /** Null for other kinds, and while a rewind has taken the payment back. */
+  /** The job's payment. Null for kinds of jobs without one, and after a rewind removed the payment. */
   payment: StoredPayment | null
-  /** Jobs that its transaction does beside it, oldest first. */
+  /** The other jobs that its transaction executes, oldest first. */
   others: readonly JobRow<Tx>[]
 }
 
-/** Columns as the database gives them; JSON can't hold amounts. */
+/** Columns as the database returns them. Amounts are text in JSON. */
 type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
@@ -56,19 +56,19 @@ const amountsOf = <From, To>(
 const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
-/** Gets a job whose row this version can not read, and which is left out. */
+/** Called for a job whose row this version can't read. The job is left out. */
 export type OnUnreadable = (error: unknown, about: { job: string }) => void
 
-/** Where nobody is to go on without the job. */
+/** For callers that must not continue without the job. */
 const throwIt: OnUnreadable = (error) => {
   throw error
 }
 
 /**
- * Reads jobs `j` of one network (`$1`) with their subjects.
+ * Reads jobs `j` of one network (`$1`) with their messages and payments.
  * @param rest the statement after `FROM jobs j`
- * @param values of `$2` and up
- * @throws Error for a row that can not be read, unless `onUnreadable` is given
+ * @param values values of `$2` and up
+ * @throws Error for an unreadable row, unless `onUnreadable` is given
  */
 export async function selectJobs<Tx extends JobTx = JobTx>(
   db: Queryable,
@@ -79,7 +79,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
 ): Promise<JobRow<Tx>[]> {
   const text = `SELECT ${COLUMNS} FROM jobs j ${rest}`
   const { jobs } = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)
-  // all jobs of a chain have transactions of its kind
+  // all jobs of a chain have transactions of its family
   return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
@@ -102,7 +102,7 @@ export async function listJobs(
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
-/** A job by its id, of whichever network, else null. */
+/** A job by its id, in any network. Null where there is none. */
 export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
   const found = NETWORKS.map((network) =>
     selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),
@@ -115,13 +115,13 @@ function jobOf(row: JobColumns): Job {
     ...row,
     id: String(row.id),
     batch: row.batch === null ? null : String(row.batch),
-    kind: wordOf(JOB_KIND, row.kind),
-    state: wordOf(JOB_STATE, row.state),
+    kind: nameOfCode(JOB_KIND, row.kind),
+    state: nameOfCode(JOB_STATE, row.state),
     txs: row.txs.map(txOf),
   }
 }
 
-/** @returns the jobs, and the rows that are left out */
+/** @returns the readable jobs, and the rows that are left out */
 function readableJobs(rows: readonly JobColumns[], onUnreadable: OnUnreadable) {
   const jobs: Job[] = []
   const unreadable: JobColumns[] = []
@@ -144,7 +144,7 @@ async function withSubjects(
 ): Promise<JobRow[]> {
   const beside = await readOthers(db, network, selected)
   const { jobs: others, unreadable } = readableJobs(beside, onUnreadable)
-  // the transaction of a job does all of its batch, or nothing is known of the transaction
+  // a transaction is for a whole batch: with one job of it unreadable, the batch is left out
   const asked = selected.filter(({ id }) => !unreadable.some(({ batch }) => String(batch) === id))
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
   const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
@@ -166,7 +166,10 @@ async function withSubjects(
   )
 }
 
-/** Jobs that others' transactions do, oldest first; a job that is queued waits for one, whatever it had before. */
+/**
+ * Jobs that the transactions of other jobs execute, oldest first. A queued job belongs to no batch, whatever it had
+ * before.
+ */
 async function readOthers(
   db: Queryable,
   network: Network,

@@ -1,23 +1,23 @@
 import type pg from 'pg'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerKey } from './jobs.js'
 
-/** Bounds what a wrong count makes a step read. */
+/** Bounds the rows that a step reads because of a wrong nonce count. */
 const HOLDERS_AT_ONCE = 1_000
 
 export interface SignerNonces {
-  /** The next to be given, null before the first. */
+  /** Next nonce to give out. Null before the first. */
   next: number | null
-  /** The highest that a job holds or has used, null for none. */
+  /** Highest nonce that a job holds or has used. Null for none. */
   top: number | null
-  /** Jobs that hold, or have used, nonces from one on, by nonce. */
+  /** Jobs that hold or have used nonces from `from` on, by nonce. */
   holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** @param from the first nonce of the holders */
+/** @param from first nonce of the holders */
 export async function signerNonces(
   db: Queryable,
   key: SignerKey,
@@ -36,14 +36,14 @@ export async function signerNonces(
   const holders = jobs.map((job) => ({
     ...job,
     id: String(job.id),
-    state: wordOf(JOB_STATE, job.state),
+    state: nameOfCode(JOB_STATE, job.state),
   }))
   return { ...row!, holders }
 }
 
 /**
- * Moves a signer's next nonce, unless another has moved it.
- * @param from what it was, null where there was none
+ * Moves a signer's next nonce, unless another process has moved it.
+ * @param from its previous value; null where there was none
  */
 export async function moveNonce(
   client: pg.ClientBase,
@@ -59,8 +59,8 @@ export async function moveNonce(
   await execute(client, network, text, [chain, signer, to, ...(from === null ? [] : [from])])
 }
 
-/** Notes the chain's count that waits for an operator's word; null where none does. */
-export async function noteClaim(
+/** Stores the chain's transaction count that an operator has to confirm. Null clears it. */
+export async function storeClaimedCount(
   client: pg.ClientBase,
   key: SignerKey,
   claimed: number | null,
@@ -70,13 +70,13 @@ export async function noteClaim(
   await execute(client, key.network, text, [key.chain, key.signer, claimed])
 }
 
-/** A signer of ours on a chain, as an operator sees it. */
+/** A signer of ours on a chain, as shown to the operator. */
 export interface SignerRow extends SignerKey {
   label: string
   next: number
-  /** The chain's count that waits for an operator's word. */
+  /** The chain's transaction count that an operator has to confirm. */
   claimed: number | null
-  /** The highest nonce of a job under way. */
+  /** The highest nonce of an unfinished job. */
   top: number | null
 }
 

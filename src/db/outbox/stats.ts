@@ -5,25 +5,25 @@ import {
   JOB_STATE,
   type Job,
 } from '../../registry/outbox.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
 import { heldShareOf } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
-/** Jobs of one kind and state that have not ended, parked ones among them. */
+/** Unfinished jobs of one kind and state, parked ones included. */
 export interface OpenJobs extends Pick<Job, 'kind' | 'state'> {
   count: number
-  /** Creation of the oldest, ms. */
+  /** Creation time of the oldest, Unix ms. */
   oldestMs: number
   /**
-   * Largest share of the time until its payer may take it back for which a payment with a settlement or release has
-   * been held. Null for other kinds, and while none is held.
+   * Largest share of its holding time that a payment with a settlement or release has been held. 1 is the time from
+   * which its payer can reclaim. Null for other kinds, and while none is held.
    */
   heldShare: number | null
 }
 
-/** A chain's jobs that have not ended, but for dust left to its payers. */
+/** A chain's unfinished jobs, without parked refusals that are not worth their cost. */
 export async function openJobs(
   db: Queryable,
   { network, chain }: ChainKey,
@@ -40,15 +40,15 @@ export async function openJobs(
   )
   return rows.map((row) => ({
     ...row,
-    kind: wordOf(JOB_KIND, row.kind),
-    state: wordOf(JOB_STATE, row.state),
+    kind: nameOfCode(JOB_KIND, row.kind),
+    state: nameOfCode(JOB_STATE, row.state),
   }))
 }
 
 export interface SignerStats {
-  /** Value and gas of the jobs that ended on the signer's chain in the last 24 hours. */
+  /** Value and gas of the jobs on the signer's chain that ended in the last 24 hours. */
   spentLastDayWei: bigint
-  /** The most that what the signer signed on its chain today (UTC) may cost. */
+  /** Highest cost of everything that the signer signed on its chain today (UTC). */
   signedTodayWei: bigint
   /** True if a job on the signer's chain waits for funds. */
   isDry: boolean

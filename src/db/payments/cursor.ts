@@ -5,7 +5,7 @@ import { type ChainKey, execute, type Plain, query } from '../pg/rows.js'
 /** Progress of the watcher of a program's payments. */
 export type PaymentCursor = Omit<Plain<StoredCursor>, 'network' | 'chain'>
 
-/** The cursor of a chain; at its start slot before the first payment. */
+/** The cursor of a chain. Before the first payment it is at the start slot. */
 export async function readCursor(
   pool: pg.Pool,
   { network, chain }: ChainKey,
@@ -18,7 +18,7 @@ export async function readCursor(
 }
 
 /**
- * Moves a cursor by compare-and-set, in the transaction of the rows before it.
+ * Moves a cursor by compare-and-set, in the transaction of the rows that it covers.
  * @throws Error when another process has moved the cursor
  */
 export async function moveCursor(

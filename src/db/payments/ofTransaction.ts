@@ -11,7 +11,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
-import { IS_EVM, wordOf } from '../pg/codes.js'
+import { IS_EVM, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Plain, Queryable } from '../pg/rows.js'
@@ -20,16 +20,16 @@ type PaymentColumns = ReceiptRow &
   Pick<Plain<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> & {
     /** Network label of the chain. */
     label: string
-    /** Word. */
+    /** 32-byte word. */
     name: Buffer
     isConfirmed: boolean
-    /** The payment keeps to no quote of ours. */
+    /** True if the payment matches no quote of ours. */
     isForeign: boolean
     /** Reason of the last failed delivery, else null. */
     failure: string | null
   }
 
-/** A payment for a name on the hub that a transaction on another chain made, and how far it is. */
+/** A payment for a name on the hub that a transaction on another chain made, with its progress. */
 export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
@@ -48,12 +48,12 @@ const paymentsByTx = prepare<PaymentColumns>(
     ORDER BY p.sequence`,
 )
 
-/** By signature (64 bytes), in order; empty when the transaction made none that is known. */
+/** Payments by the signature (64 bytes) of their transaction, in order. Empty when none is known. */
 export async function findPayments(db: Queryable, network: Network, signature: Buffer) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
     ...withReceipt(row),
-    outcome: outcome === null ? null : wordOf(PAYMENT_OUTCOME, outcome),
+    outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
   }))
 }
 
@@ -61,11 +61,11 @@ interface PaidNameColumns
   extends Pick<Plain<Payment>, 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> {
   /** Network label of the chain. */
   label: string
-  /** Words. */
+  /** 32-byte words. */
   community: Buffer
   name: Buffer
   isConfirmed: boolean
-  /** Time from which on the payer may reclaim it, ms. */
+  /** Time from which the payer may reclaim it, Unix ms. */
   reclaimableMs: number
   isEvm: boolean
   nextBlock: number
@@ -96,14 +96,14 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 )
 
 /**
- * Payments for community names of a transaction (hash or signature), in order; empty when none is known.
- * @returns `confirmations`: null where the chain is asked (`IS_EVM`); `judgement`: null until the payment is in the
- *   journal; `refund`: null for one that bought its name, or is undecided
+ * Payments for community names of a transaction (hash or signature), in order. Empty when none is known.
+ * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM`); `judgement`: null until the payment is
+ * in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
-    const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)
+    const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
     return {
@@ -121,7 +121,10 @@ function judgementOf(effects: Buffer): PaymentJudgement {
   return decoded.outcome === 'registered' ? { outcome: 'registered' } : decoded
 }
 
-/** Refund of a payment by its job, while its outcome is not read; at a program a job that is confirmed has refused it. */
+/**
+ * State of a payment's refund by its job, before the chain's outcome is read. At a Solana program, a confirmed job
+ * means refused.
+ */
 function refundOf(state: number | null, reason: string | null, isEvm: boolean): Refund {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
   return state === JOB_STATE.parked && reason === BELOW_REFUSAL_COST ? 'reclaim' : 'held'

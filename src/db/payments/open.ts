@@ -10,12 +10,12 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import { IS_EVM } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { IS_PAYERS } from './refused.js'
+import { BELONGS_TO_PAYER } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
-/** Ids of honoured, confirmed payments without a delivery; oldest first, some at a time. */
+/** Ids of confirmed payments that match a quote and have no delivery yet, oldest first, a limited number. */
 export async function undeliveredPayments(
   client: pg.ClientBase,
   network: Network,
@@ -36,19 +36,19 @@ export async function undeliveredPayments(
 /** A confirmed, undecided payment. */
 export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
-  /** Canonical name of the community, null where its word is no name. */
+  /** Canonical name of the community. Null where its word is not a valid name. */
   communityName: string | null
-  /** The money is or soon may be the payer's again, in any generation of the journal: it buys nothing. */
+  /**
+   * True if the money belongs to the payer again or may soon, in any generation of the journal. Such a payment buys
+   * nothing.
+   */
   isPayers: boolean
 }
 
-/** Share of the time until a payer may take back in which a payment buys its name. */
+/** Share of its holding time within which a payment can still buy its name. */
 const BOUGHT_BY = 0.9
 
-/**
- * Confirmed payments for community names that are not in the journal, oldest first.
- * @param except ids to pass over
- */
+/** Confirmed payments for community names that are not in the journal, oldest first. @param except ids to leave out */
 export async function openCommunityPayments(
   db: Queryable,
   network: Network,
@@ -62,7 +62,7 @@ export async function openCommunityPayments(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-       ${IS_PAYERS} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+       ${BELONGS_TO_PAYER} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
      FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.id <> ALL ($3::bytea[])
@@ -80,10 +80,10 @@ export async function openCommunityPayments(
   })
 }
 
-/** Payouts of one answer. */
+/** Most payouts in one answer. */
 const PAYOUTS_LIMIT = 500
 
-/** On EVM chains, held, oldest first, with their chain's label. */
+/** Held payments on EVM chains for a recipient, oldest first, with their chain's label. */
 export async function findPayouts(
   db: Queryable,
   network: Network,

@@ -11,14 +11,14 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
+import { type Blocks, type Columns, columnsNamed, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 type TargetFields = Partial<Omit<NameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
-/** Columns whose values are a target's properties of the same names: null where its kind does not have them. */
+/** Columns that hold properties of a target by the same names. Null where the target's kind does not have them. */
 const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<Payment> =>
-  named<TargetFields>(type, ...properties).map(([column, , of]) => [
+  columnsNamed<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,
     ({ target }) => of(target) ?? null,
@@ -27,8 +27,8 @@ const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<
 const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
-  ...named<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
-  ...named<Payment>('int8', 'block', 'sequence', 'paidMs'),
+  ...columnsNamed<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
+  ...columnsNamed<Payment>('int8', 'block', 'sequence', 'paidMs'),
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
   ['token', 'text', ({ money }) => money.token],
   ['amount', 'numeric', ({ money }) => money.amount.toString()],
@@ -55,7 +55,7 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ],
 ]
 
-/** Writes payments of a chain's blocks; a confirmed one never changes again. */
+/** Writes payments of a chain's blocks. A confirmed payment never changes. */
 export const writePayments = (
   db: Queryable,
   { network, chain }: ChainKey,
@@ -72,8 +72,8 @@ export const writePayments = (
   })
 
 /**
- * Writes the outcomes of a chain's payments; a decided payment for a name on the hub is done.
- * @returns ids of the stored ones among them
+ * Writes the outcomes of a chain's payments. A payment for a name on the hub is done once it is decided.
+ * @returns ids of the stored payments among them
  */
 export async function writeOutcomes(
   db: Queryable,
@@ -95,8 +95,8 @@ export async function writeOutcomes(
 }
 
 /**
- * Marks payments as done that are in the journal now, in the journal's own transaction.
- * @throws Error where one of them is done already, or gone: nothing may be appended twice
+ * Marks payments as done whose entries were appended, in the same transaction.
+ * @throws Error where a payment is already done or was removed, so that nothing is appended twice
  */
 export async function markAppended(
   client: pg.ClientBase,

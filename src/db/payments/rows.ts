@@ -8,7 +8,7 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Payment } from '../generated/client.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import type { Plain } from '../pg/rows.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
@@ -16,7 +16,7 @@ export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p
   p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
-/** A row of those columns: those of the other kind are null. */
+/** A row of these columns. Columns of the other kind of payments are null. */
 export type PaymentRow = Omit<Plain<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
 
 export function paymentOf(row: PaymentRow): StoredPayment {
@@ -31,8 +31,8 @@ export function paymentOf(row: PaymentRow): StoredPayment {
     payer,
     referral,
     paidMs,
-    state: wordOf(PAYMENT_STATE, row.state),
-    outcome: row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome),
+    state: nameOfCode(PAYMENT_STATE, row.state),
+    outcome: row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome),
     money: { token, amount },
     target: targetOf(row),
   }
@@ -52,7 +52,7 @@ function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
       kind: 'name',
       name,
       ...quoted,
-      verdict: wordOf(QUOTE_VERDICT, verdict!),
+      verdict: nameOfCode(QUOTE_VERDICT, verdict!),
       reclaimableMs,
     }
   }

@@ -7,8 +7,8 @@ const NULL_LENGTH = -1
 
 /**
  * Byte strings as a parameter of type bytea[], in PostgreSQL's binary form (`array_recv`): number of dimensions, null
- * flag, element type, size and lower bound, then each element behind its length. The driver sends a Buffer unchanged;
- * its own text form costs a catch-up a tenth of its time.
+ * flag, element type, size and lower bound, then each element after its length. The driver sends a Buffer unchanged.
+ * Its text form costs a tenth of a catch-up's time.
  */
 export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
   const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
@@ -27,50 +27,58 @@ export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
   return array
 }
 
-/** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
+/**
+ * Columns of a statement that writes many items at once: each with its type and a function of an item's value (bytes
+ * for bytea).
+ */
 export type Columns<Item> = readonly (readonly [
   column: string,
   type: string,
   of: (item: Item) => unknown,
 ])[]
 
-/** Columns of one type whose values are an item's properties of the same names, as `readRows` has them. */
-export const named = <Item>(type: string, ...properties: (keyof Item & string)[]): Columns<Item> =>
+/** Columns of one type whose values are an item's properties of the same names, in camelCase as in `readRows`. */
+export const columnsNamed = <Item>(
+  type: string,
+  ...properties: (keyof Item & string)[]
+): Columns<Item> =>
   properties.map((property) => {
     const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     return [column, type, (item) => item[property]]
   })
 
-/** An array as a parameter. Numbers, their digits and booleans need no quotes, which the driver would put. */
+/**
+ * An array as a parameter. Numbers, decimal digits and booleans are written without the quotes that the driver adds.
+ */
 function arrayOf(type: string, values: readonly unknown[]): unknown {
   if (type === 'bytea') return byteaArray(values as readonly (Uint8Array | null)[])
   if (type === 'text' || type === 'jsonb') return values
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
-/** Parameters from `first` on are arrays of the columns' values. */
+/** SQL for `unnest` of the columns: parameters from `first` on are arrays of their values. */
 export function unnestOf<Item>(columns: Columns<Item>, first: number) {
   return {
     names: columns.map(([column]) => column).join(', '),
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
-    /** Assignments for `SET`, from the row that has the new values. */
+    /** Assignments for `SET`, from the table alias that has the new values. */
     set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
     values: (items: readonly Item[]) => columns.map(([, type, of]) => arrayOf(type, items.map(of))),
   }
 }
 
-/** Rows for a table of a network. */
+/** Rows to insert into a table of a network. */
 export interface Rows<Item = unknown> {
   table: string
   columns: Columns<Item>
   items: readonly Item[]
-  /** Clause behind ON CONFLICT, by the assignments of the new row's columns; the row that is there already is `t`. */
+  /** Clause after ON CONFLICT, made from the assignments of the new row's columns. The existing row is `t`. */
   onConflict?: (set: string) => string
 }
 
 /**
- * Inserts rows of a network in one statement, whose text is the same for any number of them. Sends nothing without.
- * @returns how many it wrote
+ * Inserts rows of a network in one statement, whose text does not depend on their number. Sends nothing without rows.
+ * @returns how many rows it wrote
  */
 export async function insertRows<Item>(
   db: Queryable,
@@ -84,19 +92,21 @@ export async function insertRows<Item>(
   return execute(db, network, { name: `insert_${table}`, text }, rows.values(items))
 }
 
-/** Blocks of a chain of which rows are written: confirmed ones below a block, or unconfirmed ones from it on. */
+/**
+ * A range of a chain's blocks whose rows are written: confirmed blocks before one, or unconfirmed blocks from one on.
+ */
 export interface Blocks {
   isConfirmed: boolean
   block: number
 }
 
-/** With a condition on the unconfirmed rows `t` that they replace, its values from `$3` on. */
+/** Rows from logs. `replaced` is a condition on the unconfirmed rows `t` to replace, with its values from `$3` on. */
 interface LogRows<Item> extends Rows<Item> {
   replaced: string
   values: readonly unknown[]
 }
 
-/** Replaces the unconfirmed rows of blocks, which none of these holds any more, by those that they hold. */
+/** Replaces the unconfirmed rows of a range of blocks by new ones. */
 export async function writeLogRows<Item>(
   db: Queryable,
   network: Network,

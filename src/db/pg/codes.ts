@@ -2,13 +2,13 @@ import { EVM } from '../../registry/families.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
-/** Words that the database stores as numbers, so no digit stands in SQL. Never renumber. */
+/** Numbers that stand for words in the database. SQL texts use these constants instead of digits. Never renumber. */
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
-/** `names.outcome` of the bid that holds its name. */
-export const WON = BID_OUTCOME.won
+/** Value of `names.outcome` for the bid that holds its name. */
+export const WON_OUTCOME = BID_OUTCOME.won
 
-/** `leaders.role`: of each network one process at a time leads in a role. */
+/** Values of `leaders.role`. In each network, one process at a time leads each role. */
 export const LEADER_ROLE = { index: 0, relay: 1 } as const
 export type LeaderRole = keyof typeof LEADER_ROLE
 
@@ -22,12 +22,12 @@ export const lockKeys = (
   purpose: keyof typeof LOCK_PURPOSE,
 ): [number, number] => [LOCK_CLASS, NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose]]
 
-/** `open`: the distributor is watched. `ended`: no claim can come any more. */
+/** `open`: the distributor is watched. `ended`: no further claim is possible. */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 export type AirdropState = keyof typeof AIRDROP_STATE
 
-/** The word of a stored number. @throws RangeError where the number stands for none */
-export function wordOf<Word extends string>(codes: Codes<Word>, code: number): Word {
+/** The word that a stored number stands for. @throws RangeError for an unknown number */
+export function nameOfCode<Word extends string>(codes: Codes<Word>, code: number): Word {
   for (const word in codes) if (codes[word] === code) return word
   throw new RangeError(
     `the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`,
@@ -35,8 +35,8 @@ export function wordOf<Word extends string>(codes: Codes<Word>, code: number): W
 }
 
 /**
- * SQL: true for a chain `c` of EVM. Its contract keeps a credit a payer, and its tail and blocks are in the database; any
- * other family's program keeps an account a payment, and its chain is asked.
+ * SQL: true for an EVM chain `c`. Its contract keeps one credit per payer, and its blocks are in the database. A Solana
+ * program keeps one account per payment, and its state is read from the chain.
  */
 export const IS_EVM = `c.family = '${EVM.key}'`
 

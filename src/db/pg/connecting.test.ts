@@ -9,7 +9,7 @@ const database = useServer()
 const pool = (url: string, answerMs = 300) =>
   createPool({ url, max: 1, applicationName: 'test', answerMs })
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and never answers. */
 async function silent() {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -29,7 +29,7 @@ it('a connection that is refused names the server', async () => {
   expect(isDatabaseUnavailable(error)).toBe(true)
 })
 
-it('a server that says nothing has words with the time limit', async () => {
+it('the error about a silent server names the time limit', async () => {
   const { url, port, server } = await silent()
   const error = await pool(url)
     .connect()
@@ -39,7 +39,7 @@ it('a server that says nothing has words with the time limit', async () => {
   server.close()
 })
 
-it('a pool whose connections are in use says so', async () => {
+it('the error of a pool whose connections are all in use says so', async () => {
   const busy = pool(database.url)
   const client = await busy.connect()
   const error = await busy.query('SELECT 1').catch((thrown: unknown) => thrown)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { databaseSentence } from '../../ops/log/databaseErrors.js'
 
-/** Error of a connection that was not made: it names the server, and has the code of its cause. */
+/** A connection was not established. The message names the server, and `code` is the code of the cause. */
 export class DatabaseConnectionError extends Error {
   override name = 'DatabaseConnectionError'
   readonly code: string | undefined
@@ -15,7 +15,10 @@ export class DatabaseConnectionError extends Error {
 const QUEUED = 'timeout exceeded when trying to connect'
 const TIMEOUT = /timeout/
 
-/** Says which server refused a connection and why. `pg` and Node name neither in a way that may be logged. */
+/**
+ * Builds an error that names the server and the reason. The messages of `pg` and Node may hold the URL's password, or
+ * name no server.
+ */
 function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
   const { max, application_name: name, connectionTimeoutMillis = 0 } = config
   const seconds = connectionTimeoutMillis / 1_000

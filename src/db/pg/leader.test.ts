@@ -8,13 +8,20 @@ import { startMigrated } from '../../../test/support/migrated.js'
 import { Loops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertLeader } from '../journal/head.js'
-import { createLeasePool, LEASE_MS, LOOK_MS, RENEW_MS, tryLead, whileLeading } from './leader.js'
+import {
+  createLeasePool,
+  LEASE_MS,
+  RENEW_MS,
+  STANDBY_POLL_MS,
+  tryLead,
+  whileLeading,
+} from './leader.js'
 import { createListener, notify } from './notify.js'
-import { createPool, FROZEN_MS, inTransaction } from './pool.js'
+import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
 const YEAR_MS = 365 * 86_400_000
-/** For a busy machine. */
+/** Additional time for a busy machine. */
 const MARGIN_MS = 3_000
 
 const server = useServer(startMigrated)
@@ -52,7 +59,7 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   }
 }
 
-/** Leads as soon as nobody else does. */
+/** Tries until it leads. */
 async function leadNext() {
   for (;;) {
     const next = await lead()
@@ -62,7 +69,7 @@ async function leadNext() {
 }
 
 it.each(['hold', 'forget', 'cut'] as const)(
-  'who can’t renew its lease knows it, and another one leads: %s',
+  'a leader that can’t renew its lease notices, and another process leads: %s',
   async (fault) => {
     const behindProxy = createLeasePool(throughProxy())
     const first = (await lead(behindProxy))!
@@ -70,7 +77,7 @@ it.each(['hold', 'forget', 'cut'] as const)(
     proxy[fault]()
     if (fault === 'forget') proxy.hold()
     const startedMs = performance.now()
-    const second = await within(leadNext(), LEASE_MS + LOOK_MS)
+    const second = await within(leadNext(), LEASE_MS + STANDBY_POLL_MS)
     expect(performance.now() - startedMs).toBeLessThan(5_000)
     await within(first.lost, LEASE_MS)
     expect(second.epoch).toBe(first.epoch + 1)
@@ -85,7 +92,7 @@ it.each(['hold', 'forget', 'cut'] as const)(
   },
 )
 
-it('a lead outlasts a connection that breaks, and transactions of its leader', async () => {
+it('a lead outlasts a broken connection and its leader’s transactions', async () => {
   const behindProxy = createLeasePool(throughProxy())
   const leader = (await lead(behindProxy))!
   let isLost = false
@@ -100,12 +107,12 @@ it('a lead outlasts a connection that breaks, and transactions of its leader', a
   await behindProxy.end()
 })
 
-it('a writer that froze in a transaction loses what it locked', async () => {
+it('a writer that froze in a transaction loses its locks', async () => {
   const pool = createPool({
     url: server.url,
     max: 2,
     applicationName: 'clusterd write',
-    idleTransactionMs: FROZEN_MS,
+    idleTransactionMs: FROZEN_CLIENT_MS,
   })
   let isHeld = () => {}
   const holding = new Promise<void>((resolve) => {
@@ -114,18 +121,18 @@ it('a writer that froze in a transaction loses what it locked', async () => {
   const frozen = inTransaction(pool, async (client) => {
     await client.query('SELECT FROM journal_heads FOR UPDATE')
     isHeld()
-    await sleep(2 * FROZEN_MS)
+    await sleep(2 * FROZEN_CLIENT_MS)
     await client.query('SELECT 1')
   })
   frozen.catch(() => {})
   await holding
   const patient = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  await within(patient.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_MS)
+  await within(patient.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_CLIENT_MS)
   await expect(frozen).rejects.toThrow()
   await Promise.all([pool.end(), patient.end()])
 })
 
-it('a leader ends a writer of any of its roles that froze as it sent, with the fence locked', async () => {
+it('a leader ends a writer of any role that froze while it sent a statement with the epoch’s row locked', async () => {
   const frozen = (await lead())!
   await leases.query(
     'CREATE ROLE clusterd_api LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO clusterd_api',
@@ -138,7 +145,7 @@ it('a leader ends a writer of any of its roles that froze as it sent, with the f
   await assertLeader(writer, 'mainnet', frozen.epoch)
   const copy = finished(writer.query(copyFrom('COPY deployment FROM STDIN')))
   copy.catch(() => {})
-  await within(ended, FROZEN_MS + 2 * RENEW_MS)
+  await within(ended, FROZEN_CLIENT_MS + 2 * RENEW_MS)
   await expect(copy).rejects.toThrow()
   await frozen.release()
 })
@@ -162,7 +169,7 @@ it.each([-YEAR_MS, 2 * MAX_SKEW_MS])(
   },
 )
 
-it('a listener whose connection falls silent listens on another one', async () => {
+it('a listener whose connection falls silent listens on a new connection', async () => {
   const stop = new AbortController()
   const heard: string[] = []
   const loops = new Loops()
@@ -186,7 +193,7 @@ it('a listener whose connection falls silent listens on another one', async () =
   await pool.end()
 })
 
-it('a stop that cuts the work of a lead short is no failure', async () => {
+it('a stop that interrupts the leader’s work is not a failure', async () => {
   const stop = new AbortController()
   const { signal } = stop
   const errors: Error[] = []

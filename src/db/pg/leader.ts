@@ -8,42 +8,53 @@ import { LeadLostError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadNotice } from './notify.js'
-import { createPool, FROZEN_MS } from './pool.js'
+import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
 import { assertClock, isLockTimeout, NOW_MS } from './unavailable.js'
 
-/** Time for which a lead is held from its last renewal: with a look it is less than five seconds. */
+/**
+ * Lifetime of a lease after its last renewal, ms. With the pause of a standby's polls, a take-over takes less than five
+ * seconds.
+ */
 export const LEASE_MS = 3_500
-/** Between two renewals of a lead. */
+/** Pause between two renewals of a lease. */
 export const RENEW_MS = 1_000
-/** Between two looks of who stands by. */
-export const LOOK_MS = 500
-/** Time limit of a statement about leases, of a new connection for it, and of a lock that it waits for. */
+/** Pause between two polls of a standby. */
+export const STANDBY_POLL_MS = 500
+/** Timeout of a statement about leases, of a new connection for it, and of a lock that it waits for. */
 const ANSWER_LIMIT_MS = 1_000
-/** Leads and looks of a process that go on beside one that waits. */
+/** Connections of the pool for leases: leads and polls continue while one of them waits. */
 export const LEASE_CONNECTIONS = 4
 
-/** Every write of the leader carries the epoch, so writes of a former leader fail. */
+/** A lead. Every write of the leader carries the epoch, so that writes of a former leader fail. */
 export interface Leadership {
   epoch: number
-  /** Settles when the lease has ended. */
+  /** Resolves when the lease has ended. */
   lost: Promise<void>
   release(): Promise<void>
 }
 
 const LEASE = 'network = $1 AND role = $2'
 const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
-/** Ends writers that froze as they sent a statement: no time limit of the server does, and they keep locks. */
+/**
+ * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
+ */
 const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
   WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
-    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
-/** Waits for transactions of the former leader: the epoch is part of a key, and each locks that key. */
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_CLIENT_MS} ms'`
+/**
+ * Takes the lease. Waits for transactions of the former leader, since each of them locks the key that contains the
+ * epoch.
+ */
 const TAKE = `UPDATE leaders
   SET epoch = epoch + 1, since_ms = ${NOW_MS}, until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
   WHERE ${LEASE} AND until_ms <= ${NOW_MS} RETURNING epoch, since_ms`
-/** Of a lease that a server lost in a fail-over, and another process took with the same epoch, the time differs. */
+/**
+ * Condition: this process holds the lease. The time differs where a fail-over lost the lease, and another process then
+ * took it with the same epoch.
+ */
 const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
-/** Waits for no disk and no standby: a renewal that is lost ends a lead, no more. */
+/** Renews the lease without waiting for the disk or a standby. A lost renewal only ends the lead. */
 const RENEW = `UPDATE leaders SET until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
   WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS} AS now_ms`
 const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
@@ -59,10 +70,11 @@ export const createLeasePool = (url: string): pg.Pool =>
   })
 
 /**
- * Takes the lead where nobody holds it, with the next epoch, and renews the lease until its release.
+ * Takes the lead where nobody holds it, with the next epoch, and renews the lease until `release`.
  * @param alive called at each renewal
  * @returns null while another process leads
- * @throws ClockError when this process's clock is off: what it put off would wait for its time, under other leaders too
+ * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
+ * leaders
  */
 export async function tryLead(
   pool: pg.Pool,
@@ -93,7 +105,7 @@ export async function tryLead(
   const lost = renewed(renew, heldMs, released.signal)
   const release = async () => {
     released.abort()
-    // a renewal under way takes the lease again
+    // waits for a running renewal, which would take the lease again
     await lost
     await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
   }
@@ -101,9 +113,10 @@ export async function tryLead(
 }
 
 /**
- * Renews a lease until it is released, another process has it, the clock is off, or it has run out.
- * @param renew tells whether it is held still @throws ClockError; as the database fails
- * @param sinceMs when it was taken, ms of the monotonic clock
+ * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
+ * @param renew returns whether this process still holds the lease
+ * @param sinceMs when the lease was taken, ms of the monotonic clock
+ * @throws ClockError; database errors
  */
 async function renewed(
   renew: () => Promise<boolean>,
@@ -125,25 +138,25 @@ async function renewed(
 }
 
 export interface LeadOptions {
-  /** For the leases alone. */
+  /** Pool that is used only for leases. */
   leases: pg.Pool
-  /** Says when a lead is given up. */
+  /** Reports when another process gives up a lead. */
   listener: Listener
   network: Network
   role: LeaderRole
   signal: AbortSignal
-  /** Shows that this process leads, or tries to. */
+  /** Records that this process leads or tries to, for its status. */
   loops: Loops
   /**
-   * Called with the failure of the work or of the attempt to lead, not with each that repeats; another follows. A failure
-   * of the database is passed on from the second in a row.
+   * Called with a failure of the work or of an attempt to lead, once for repeated ones. Both are tried again. A
+   * database failure is reported only from the second in a row on.
    */
   onError: (error: Error) => void
 }
 
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
-/** Runs `work` while this process leads, until the signal; the work's own fires at the end of a lead. */
+/** Runs `work` whenever this process leads, until the signal. The signal of `work` fires at the end of the lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
   const onError = oncePerMinute(options.onError)
@@ -154,24 +167,24 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
   )
   let failures = 0
   const failed = (error: Error) => {
-    // a stop cuts steps short: nobody tries again, and nothing is wrong
+    // a stop interrupts steps, which is no failure
     if (signal.aborted) return
     loop.failed(error)
     failures += 1
-    // a busy server may miss one time limit
+    // a busy server may miss a single timeout
     if (failures > 1 || causeOf(error) !== 'database') onError(error)
   }
   while (!signal.aborted) {
     await leadOnce(options, loop, work).then(() => {
       failures = 0
     }, failed)
-    await freed.wait(LOOK_MS, signal)
+    await freed.wait(STANDBY_POLL_MS, signal)
   }
   unhear()
   loop.end()
 }
 
-/** Works where the lead is free, as long as it is held. */
+/** Runs the work once the lead is free, for as long as it is held. */
 async function leadOnce(
   { leases, network, role, signal }: LeadOptions,
   loop: Loop,

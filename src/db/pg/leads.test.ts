@@ -7,21 +7,21 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { readLeaders } from '../deployment/leaders.js'
 import { LEADER_ROLE } from './codes.js'
-import { createLeasePool, LOOK_MS, whileLeading } from './leader.js'
+import { createLeasePool, STANDBY_POLL_MS, whileLeading } from './leader.js'
 import { createListener } from './notify.js'
 import { query } from './rows.js'
 
-/** What the design promises, from the moment a leader says nothing more; and what a shared machine adds. */
+/** Promised limit of a take-over, from the leader's last sign of life, plus a margin for a shared machine. */
 const TAKE_OVER_MS = 5_000 + 3_000
 const PROCESSES = 4
 const FAULTS = 12
-/** Of the faults of a run each: `LEAD_SEEDS=1,2,3` for more. */
+/** Seeds of the runs' random faults: `LEAD_SEEDS=1,2,3` runs more. */
 const SEEDS = (process.env.LEAD_SEEDS ?? '1').split(',').map(Number)
 const LEADS = NETWORKS.flatMap((network) =>
   (['index', 'relay'] as const).map((role) => ({ network, role })),
 )
 
-/** A write of a leader, fenced as all of them are: it notes its epoch where the row still has it. */
+/** A fenced write, like all writes of leaders: it records its epoch if the leader's row still has it. */
 const WRITE = `INSERT INTO written (network, role, process, epoch)
   SELECT network, role, $4, epoch FROM leaders WHERE network = $1 AND role = $2 AND epoch = $3 FOR UPDATE`
 
@@ -39,14 +39,14 @@ afterEach(() => Promise.all(processes.splice(0).map((process) => process.stop())
 
 interface Process {
   proxy: TcpProxy
-  /** Leads that it works in, as network and role. */
+  /** Leads of this process, as network and role. */
   leads: ReadonlySet<string>
   stop(): Promise<void>
 }
 
 let started = 0
 
-/** What a process has of leads: a way to the server of its own, its listener, and work that writes all the time. */
+/** A process that competes for leads: its own path to the server, its listener, and work that writes all the time. */
 async function startProcess(): Promise<Process> {
   const number = ++started
   const proxy = await startTcpProxy(server)
@@ -90,7 +90,7 @@ const heldNow = async () =>
 const expectAllHeld = () =>
   expect.poll(heldNow, { timeout: TAKE_OVER_MS, interval: 20 }).toEqual(ALL)
 
-/** How many connections each process has to the server. */
+/** Counts the server's connections of a process. */
 async function connections(name: string): Promise<number> {
   const text = 'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1'
   return (await pool.query<{ count: number }>(text, [name])).rows[0]!.count
@@ -105,7 +105,7 @@ function randomOf(seed: number): (below: number) => number {
 }
 
 it.each(SEEDS)(
-  'no lead is held twice, and none stays unheld while a process lives: seed %s',
+  'no lead is held twice, and each is held while a process lives: seed %s',
   async (seed) => {
     const random = randomOf(seed)
     await pool.query('TRUNCATE written')
@@ -139,11 +139,11 @@ it.each(SEEDS)(
     ]
     for (let i = 0; i < FAULTS; i++) {
       await faults[random(faults.length)]!()
-      await sleep(random(2 * LOOK_MS))
+      await sleep(random(2 * STANDBY_POLL_MS))
       if (random(3) === 0) await expectAllHeld()
     }
     await expectAllHeld()
-    // whoever wrote was the only one that could: epochs never go back, and each is one process's
+    // only one process could write at a time: epochs never decrease, and each belongs to one process
     const order = `SELECT count(*)::int AS count FROM (
     SELECT epoch < lag(epoch) OVER w OR (epoch = lag(epoch) OVER w AND process <> lag(process) OVER w) AS is_wrong
     FROM written WINDOW w AS (PARTITION BY network, role ORDER BY id)) AS writes WHERE is_wrong`
@@ -156,7 +156,7 @@ it.each(SEEDS)(
   },
 )
 
-it('a lead that is given up is taken before the next look', async () => {
+it('a lead that is given up is taken before the next poll', async () => {
   const first = await startProcess()
   await expectAllHeld()
   await startProcess()
@@ -166,17 +166,17 @@ it('a lead that is given up is taken before the next look', async () => {
     const leader = processes.find(({ leads }) => leads.size > 0)!
     const other = processes.find((process) => process !== leader)!
     processes.splice(processes.indexOf(leader), 1)
-    await sleep(LOOK_MS)
+    await sleep(STANDBY_POLL_MS)
     const startedMs = performance.now()
     const stopped = leader.stop()
     while (other.leads.size < LEADS.length) await sleep(5)
     gone.push(performance.now() - startedMs)
     await stopped
     await startProcess()
-    await sleep(2 * LOOK_MS)
+    await sleep(2 * STANDBY_POLL_MS)
   }
   expect(first.leads.size).toBe(0)
   const median = gone.sort((a, b) => a - b)[2]!
   console.log(`given up, a lead is taken after ${Math.round(median)} ms`)
-  expect(median).toBeLessThan(LOOK_MS)
+  expect(median).toBeLessThan(STANDBY_POLL_MS)
 })

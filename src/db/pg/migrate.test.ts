@@ -41,7 +41,7 @@ describe('migrate', () => {
     expect(rows).toHaveLength(3)
   })
 
-  it('tells what is missing, and changes nothing', async () => {
+  it('reports missing migrations, and changes nothing', async () => {
     expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0001_one', '0002_two'] })
     expect(
       await query(`select to_regclass('one') as one, to_regclass('migrations') as migrations`),
@@ -57,7 +57,7 @@ describe('migrate', () => {
     expect(await query('select n from one')).toEqual([{ n: 1 }])
   })
 
-  it('leaves nothing of a migration that fails, and of a new database nothing at all', async () => {
+  it('leaves nothing of a failed migration, and leaves a new database empty', async () => {
     write('0003_bad', 'create table three (n int); select * from nowhere;')
     await expect(migrate(url, dir)).rejects.toThrow(
       'applying migration 0003_bad: relation "nowhere" does not exist',
@@ -67,14 +67,14 @@ describe('migrate', () => {
     ])
     write('0003_bad', 'create table three (n int)')
     expect(await migrate(url, dir)).toEqual(['0001_one', '0002_two', '0003_bad'])
-    // a later release keeps nobody from a table until the end of its last migration
+    // a failed later migration must not have locked earlier tables
     write('0004_four', 'create table four (n int)')
     write('0005_bad', 'select * from nowhere')
     await expect(migrate(url, dir)).rejects.toThrow('applying migration 0005_bad')
     expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0005_bad'] })
   })
 
-  it('refuses edited ones, and unknown ones among its own, naming them', async () => {
+  it('refuses edited migrations, and unknown ones among its own, by their names', async () => {
     await migrate(url, dir)
     write('0002_two', 'create table two (n bigint)')
     await expect(migrate(url, dir)).rejects.toThrow('0002_two was edited after it was applied')
@@ -88,7 +88,7 @@ describe('migrate', () => {
     await expect(migrate(url, dir)).rejects.toThrow(unknown)
   })
 
-  it('works on what newer versions have added, up to a contract step that removes what this one uses', async () => {
+  it('accepts additions of newer versions, up to a contract step that removes what this version uses', async () => {
     write('0003_three', 'create table three (n int)')
     write('0004_contract_0002', 'drop table one')
     await migrate(url, dir)
@@ -102,7 +102,7 @@ describe('migrate', () => {
     )
   })
 
-  it('only reads a database that lacks none: on a standby, and by a role that may make nothing', async () => {
+  it('only reads an up-to-date database: on a standby, and by a role without rights', async () => {
     await migrate(url, dir)
     await query('CREATE ROLE reader LOGIN; GRANT SELECT ON migrations TO reader')
     const limited = new URL(url)
@@ -112,12 +112,12 @@ describe('migrate', () => {
     expect(await migrate(limited.href, dir)).toEqual([])
     expect(await migrate(standby.href, dir)).toEqual([])
     write('0003_three', 'create table three (n int)')
-    const missing = /the database lacks migrations.*clusterd migrate/
+    const missing = /the database does not have migrations.*clusterd migrate/
     await expect(migrate(limited.href, dir)).rejects.toThrow(missing)
     await expect(migrate(standby.href, dir)).rejects.toThrow(missing)
   })
 
-  it('keeps nobody from a table for long while another reader holds it', async () => {
+  it('does not block others for long while a reader holds a table', async () => {
     await migrate(url, dir)
     write('0003_three', 'alter table one add column more int')
     const reader = new pg.Client({ connectionString: url })
@@ -130,7 +130,7 @@ describe('migrate', () => {
       await query('SELECT n FROM one')
       longestMs = Math.max(longestMs, performance.now() - startedMs)
     }
-    // the look-ups of the API have ten seconds
+    // queries of the API have a timeout of ten seconds
     expect(longestMs).toBeLessThan(4_000)
     await reader.end()
     expect(await migrating).toEqual(['0003_three'])

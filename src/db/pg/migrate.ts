@@ -4,14 +4,14 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { onConnection } from './pool.js'
-import { inTries } from './tries.js'
+import { withRetries } from './tries.js'
 import { isLockTimeout } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
-/** Time limit of each question of a comparison, which reads two small tables. */
+/** Timeout of each query of a comparison, which reads two small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
-/** Time limit of a statement's lock: whoever waits for one keeps everybody else from the table meanwhile. */
+/** Timeout of a statement's lock. While a migration waits for a lock, everybody else waits for the table. */
 const LOCK_TIMEOUT_MS = 1_500
 /** Applied migrations, by the SHA-256 of their files in hex. */
 const TABLE = 'migrations'
@@ -22,22 +22,27 @@ interface Migration {
   checksum: string
 }
 
-/** A contract step ends with the number of the migration from which on versions do without what it removes. */
+/**
+ * Name of a contract step. It ends with the number of the migration from which versions no longer use what the step
+ * removes.
+ */
 const CONTRACT_STEP = /_contract_(\d+)$/
 
-/** Migrations that a database and a version don't share. */
+/** Migrations that only the database or only this version has. */
 export interface SchemaDifference {
-  /** Migrations that the database lacks. */
+  /** Migrations that the database does not have. */
   missing: string[]
-  /** Migrations of a newer version that this one can work with. */
+  /** Migrations of a newer version beside which this version can run. */
   newer: string[]
 }
 
-/** The database lacks migrations, which this process is not to apply. */
+/** The database does not have all migrations, and this process may not apply them. */
 export class SchemaBehindError extends Error {
   override name = 'SchemaBehindError'
   constructor(missing: readonly string[]) {
-    super(`the database lacks the migrations ${missing.join(', ')}: run \`clusterd migrate\``)
+    super(
+      `the database does not have the migrations ${missing.join(', ')}: run \`clusterd migrate\``,
+    )
   }
 }
 
@@ -45,18 +50,18 @@ export class SchemaBehindError extends Error {
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /**
- * Applies the migrations of `dir` that the database of `url` lacks, in the order of their names, each in a transaction
- * (those of a new database in one), tried again while others use the tables. Concurrent callers wait for each other. A
- * database that lacks none is only read: it may be a standby, and the role may have no right to make tables.
- * @returns names of the migrations applied now, none when the database was up to date
- * @throws Error when an applied migration was edited, or belongs to a version that this one can't work beside, or when
- *   SQL fails; of the migration that fails nothing is applied
+ * Applies the migrations of `dir` that the database of `url` does not have, in the order of their names. Each runs in a
+ * transaction, for a new database all in one. Retries while others use the tables. Concurrent callers wait for each
+ * other. An up-to-date database is only read: it may be a standby, and the role may have no right to create tables.
+ * @returns names of the migrations applied now; empty when the database was up to date
+ * @throws Error when an applied migration was edited, or belongs to a version that this one can't run beside, or when
+ * SQL fails; then nothing of the failed migration is applied
  */
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
   return onConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
     while ((await compare(client, dir)).missing.length > 0)
-      applied.push(...(await inTries(client, () => applyNext(client, dir))))
+      applied.push(...(await withRetries(client, () => applyNext(client, dir))))
     return applied
   })
 }
@@ -74,17 +79,17 @@ async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
   return next.map(({ name }) => name)
 }
 
-/** SQLSTATEs of a role that may make no table, and of a database that only reads. */
+/** SQLSTATEs for a role that may not create tables, and for a read-only database. */
 const MAY_NOT = ['42501', '25006']
 
 function explain(error: pg.DatabaseError): never {
   if (!MAY_NOT.includes(error.code ?? '')) throw error
   throw new Error(
-    `migrating: the database lacks migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
+    `migrating: the database does not have migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
   )
 }
 
-/** Changes nothing. @throws Error as `migrate` */
+/** Compares without changing anything. @throws Error as `migrate` */
 export async function compareSchema(
   url: string,
   dir: string = MIGRATIONS_DIR,
@@ -123,8 +128,9 @@ async function compare(client: pg.Client, dir: string) {
 }
 
 /**
- * Migrations only add, so a version can work on the tables of a newer one, up to a contract step that removes what it
- * uses. @throws Error where it can't
+ * Checks newer migrations. Migrations mostly add, so a version can run on the tables of a newer one, up to a contract
+ * step that removes what it uses.
+ * @throws Error where it can't
  */
 function checkNewer(
   newer: readonly string[],

@@ -4,47 +4,50 @@ import type { Network } from '../../registry/primitives/network.js'
 import { onConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
 
-/** The channel on which processes wake each other; a notification's payload is the network that changed. */
-export const CHANNEL = 'clusterd'
-/** Follows the network where nothing changed but a chain's head. */
+/** Channel on which processes notify each other. A notification's payload is the network that changed. */
+export const NOTIFY_CHANNEL = 'clusterd'
+/** Follows the network in a payload where only a chain's head changed. */
 const BLOCK = ' block'
 
 const NOTIFY = { name: 'notify', text: 'SELECT pg_notify($1, $2)' }
 
-/** Wakes every listener of a network; inside a transaction, when that commits. */
+/** Notifies every listener of a network. In a transaction, the notification is sent at its commit. */
 export async function notify(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, [CHANNEL, network])
+  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network])
 }
 
-/** Wakes those listeners of a network that wait for a block. */
+/** Notifies those listeners of a network that wait for a block. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, [CHANNEL, network + BLOCK])
+  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
 }
 
-/** An empty payload stands for notifications that may have been lost. */
-export function eventFor(network: Network, payload: string): 'notify' | 'block' | null {
+/** What a payload means for a network. The empty payload means that notifications may have been lost. */
+export function eventOfPayload(network: Network, payload: string): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }
 
-/** Notification that wakes those who stand by for a network's leads: channel and payload. */
-export const leadNotice = (network: Network): [string, string] => [CHANNEL, `${network} lead`]
+/** Notification for standbys of a network's leads: channel and payload. */
+export const leadNotice = (network: Network): [string, string] => [
+  NOTIFY_CHANNEL,
+  `${network} lead`,
+]
 
-/** Between two looks on the listener's connection: after a notification, and without. */
+/** Pause between two polls on the listener's connection: after a notification, and without one. */
 const LEAST_MS = 50
 const BEAT_MS = 1_000
-/** Time limit of answers there. */
+/** Timeout of answers on the listener's connection. */
 const ANSWER_LIMIT_MS = 3_000
-/** Before another connection. */
+/** Pause before a new connection. */
 const RETRY_MS = 500
 
 export interface ListenerOptions {
   url: string
   signal: AbortSignal
-  /** Shows that it listens, or tries to. */
+  /** Records that the process listens or tries to, for its status. */
   loops: Loops
   onError: (error: Error) => void
-  /** Called when it listens on a new connection, since the one before broke or fell silent. */
+  /** Called when it listens on a new connection because the previous one broke or fell silent. */
   onRenewed?: () => void
   /** Called after notifications, and once a second. */
   look?: () => void
@@ -52,7 +55,7 @@ export interface ListenerOptions {
 
 export type Listener = ReturnType<typeof createListener>
 
-/** The connection is renewed whenever it breaks or falls silent. */
+/** Creates a listener, which reconnects whenever its connection breaks or falls silent. */
 export function createListener({ url, signal, loops, onError, onRenewed, look }: ListenerOptions) {
   const hearers = new Set<(payload: string) => void>()
   const tell = (payload: string): void => {
@@ -60,7 +63,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
   }
   let hasListened = false
 
-  /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
+  /** Listens until the signal. @throws when the connection breaks or does not answer in time */
   const listen = (loop: Loop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return onConnection(options, async (client) => {
@@ -69,7 +72,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
         if (!payload.endsWith(BLOCK)) heard.notify()
         tell(payload)
       })
-      await client.query(`LISTEN ${CHANNEL}`)
+      await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
       if (hasListened) onRenewed?.()
       hasListened = true
       tell('')
@@ -96,11 +99,12 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
   }
 
   return {
-    /** Settles after the signal. */
+    /** Resolves after the signal. */
     done: run(),
     /**
-     * Calls the function with each notification, and with '' after each new connection, since those without one are
-     * lost. @returns function that ends it
+     * Calls the function with each notification, and with '' after each new connection, since notifications in between
+     * are lost.
+     * @returns function that ends the subscription
      */
     subscribe(hearer: (payload: string) => void): () => void {
       hearers.add(hearer)

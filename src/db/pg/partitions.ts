@@ -14,7 +14,8 @@ export const STATE_TABLES = [
 export type StateTable = (typeof STATE_TABLES)[number]
 
 /**
- * Name of a network's partition of a table. Writers name the leaf, so that COPY and plans need no routing; a replay has
- * leaves of the same names in a schema of its own.
+ * Name of a network's partition of a table. Writers name the partition itself, so that COPY and plans need no routing.
+ * A replay has partitions of the same names in its own schema.
  */
-export const leaf = (table: PartitionedTable, network: Network): string => `${table}_${network}`
+export const partitionOf = (table: PartitionedTable, network: Network): string =>
+  `${table}_${network}`

@@ -13,7 +13,7 @@ beforeAll(() => database.pool.query('CREATE TABLE items (id int PRIMARY KEY)'))
 const stored = async () =>
   (await database.pool.query('SELECT id FROM items ORDER BY id')).rows.map(({ id }) => id)
 
-test('each statement of a pipeline gets its own answer, and sees what those before it wrote', async () => {
+test('each statement of a pipeline gets its own answer, and sees what earlier ones wrote', async () => {
   const answers = await inTransaction(database.pool, async (client) => {
     const send = () =>
       pipelined(client, (db) => [
@@ -45,7 +45,7 @@ test('all statements of a pipeline reach the server in one write', async () => {
   })
 })
 
-test('after a failure in a transaction nothing of the rest is done, and the connection goes on', async () => {
+test('after a failure in a transaction none of the other statements runs, and the connection stays usable', async () => {
   await inTransaction(database.pool, async (client) => {
     await client.query('SAVEPOINT before')
     const failing = pipelined(client, (db) => [

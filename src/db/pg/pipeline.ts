@@ -4,20 +4,20 @@ import type pg from 'pg'
 /** Anything that runs a query: a pool, or a client in a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-/** Pools and connections behind a pooler. */
-export const pooled = new WeakSet<object>()
+/** Pools and connections that go through a pooler. */
+export const pooledConnections = new WeakSet<object>()
 
-/** The driver's types lack it. */
+/** Socket of a connection, which the driver's types do not declare. */
 export const socketOf = (client: pg.ClientBase): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream
 
-/** SQLSTATE of the statements after one that has failed. */
+/** SQLSTATE of statements after a failed one in a transaction. */
 const IN_FAILED_TRANSACTION = '25P02'
 
 /**
- * Sends statements of a transaction in one write and one round trip, and waits for all of their answers.
- * After a failure the server does none of the rest.
- * @param send queries before it waits for anything
+ * Sends statements of a transaction in one write, for one round trip, and waits for all answers. After a failure the
+ * server skips the remaining statements.
+ * @param send issues all queries before it awaits anything
  */
 export async function pipelined<T extends readonly unknown[]>(
   client: pg.ClientBase,
@@ -30,9 +30,9 @@ export async function pipelined<T extends readonly unknown[]>(
       throw error
     })
   const db = { query } as Queryable
-  if (pooled.has(client)) pooled.add(db)
+  if (pooledConnections.has(client)) pooledConnections.add(db)
   const socket = socketOf(client)
-  // a COPY works only without
+  // COPY does not work in pipeline mode
   const driver = client as pg.ClientBase & { pipeline: boolean }
   driver.pipeline = true
   socket.cork()

@@ -12,14 +12,14 @@ const server = useServer()
 const pools: pg.Pool[] = []
 afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.end())))
 
-/** A pool of one test. */
+/** A pool for one test. */
 function open(options: Partial<PoolOptions> = {}): pg.Pool {
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test', ...options })
   pools.push(pool)
   return pool
 }
 
-/** Expects work to fail as it does while the database is away. */
+/** Expects work to fail as during an outage of the database. */
 async function expectOutage(work: Promise<unknown>, error: object = {}): Promise<void> {
   const thrown = await work.then(
     () => undefined,
@@ -29,7 +29,7 @@ async function expectOutage(work: Promise<unknown>, error: object = {}): Promise
   expect(isDatabaseUnavailable(thrown)).toBe(true)
 }
 
-it('a view of a pool has its own way for single queries alone', async () => {
+it('a view of a pool handles only single queries differently', async () => {
   const pool = open({ max: 2 })
   const asked: string[] = []
   const view = queryingBy(pool, ({ text }) => {
@@ -42,7 +42,7 @@ it('a view of a pool has its own way for single queries alone', async () => {
   expect(await prismaOf(view)).toBe(await prismaOf(pool))
 })
 
-it('a connection that breaks while its transaction waits for something else fails the transaction, nothing more', async () => {
+it('a connection that breaks while its transaction waits for something else fails only the transaction', async () => {
   const pool = open({ max: 2 })
   const transaction = inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
@@ -55,7 +55,7 @@ it('a connection that breaks while its transaction waits for something else fail
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
-it('a database that takes no connections by its own name is an outage', async () => {
+it('a database that refuses connections counts as an outage', async () => {
   await open().query('CREATE DATABASE closed ALLOW_CONNECTIONS false')
   const url = Object.assign(new URL(server.url), { pathname: '/closed' }).href
   await expectOutage(open({ url }).query('SELECT 1'), { code: '55000' })
@@ -71,7 +71,7 @@ it('a connection on which nothing may be written is dropped: a new one may lead 
   await insert()
 })
 
-it('the end of a transaction in which this process stalled is an outage', async () => {
+it('a transaction that the server ended because this process stalled counts as an outage', async () => {
   const pool = open({ idleTransactionMs: 200 })
   const stalled = inTransaction(pool, async (client) => {
     await client.query('SELECT 1')
@@ -82,12 +82,12 @@ it('the end of a transaction in which this process stalled is an outage', async 
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
-it('nobody waits for a row as long as it may be held idle', async () => {
+it('the wait for a row is shorter than the time for which an idle transaction may hold it', async () => {
   const idleMs = 1_000
   const pool = open({ idleTransactionMs: idleMs, max: 8 })
   await pool.query('CREATE TABLE frozen_row (n int); INSERT INTO frozen_row VALUES (1)')
   const lock = 'SELECT FROM frozen_row FOR UPDATE'
-  // a frozen process: whoever gets the row says nothing more
+  // simulates frozen processes: none sends a further statement once it gets the row
   const hold = () =>
     inTransaction(pool, async (client) => {
       await client.query(lock)
@@ -103,13 +103,13 @@ it('nobody waits for a row as long as it may be held idle', async () => {
   await Promise.all(holding)
 })
 
-it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
+it('connections that are dropped fail the work that waits on them, and new ones take their place', async () => {
   const proxy = await startTcpProxy(server)
   const pool = open({
     url: Object.assign(new URL(server.url), { port: String(proxy.port) }).href,
     max: 3,
   })
-  // two are idle
+  // two connections are idle
   await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.1)')))
   const transaction = inTransaction(pool, async (client) => {
     await client.query('CREATE TABLE held (id int)')
@@ -152,7 +152,7 @@ describe('a commit that waits for a standby', () => {
   const patience = { signal: new AbortController().signal, leftMs: () => LIMIT_MS }
   const insert = () =>
     inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
-  /** Begins commits until one waits: the server may not have read its settings yet. */
+  /** Starts commits until one waits: the server may not have read its settings yet. */
   const insertThatWaits = async (): Promise<{ made: Promise<unknown> }> => {
     const made = insert()
     let isMade = false
@@ -163,7 +163,7 @@ describe('a commit that waits for a standby', () => {
     return isMade ? insertThatWaits() : { made }
   }
 
-  it('is not cut short by a time limit: it would be acknowledged, shown, and lost in a fail-over', async () => {
+  it('is not ended by a timeout: it would be acknowledged, shown, and lost in a fail-over', async () => {
     const { made } = await insertThatWaits()
     const before = await count()
     await sleep(2 * LIMIT_MS)
@@ -173,7 +173,7 @@ describe('a commit that waits for a standby', () => {
     expect(await count()).toBe(before + 1)
   })
 
-  it('is not acknowledged where somebody else cuts it short', async () => {
+  it('is not acknowledged where somebody else cancels the wait', async () => {
     const { made } = await insertThatWaits()
     const outage = expectOutage(made)
     await admin.query('SELECT pg_cancel_backend($1)', await waiting())

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { ConnectingPool } from './connecting.js'
-import { pipelined, pooled, socketOf } from './pipeline.js'
+import { pipelined, pooledConnections, socketOf } from './pipeline.js'
 import {
-  BEGIN,
+  BEGIN_STATEMENT,
   directSession,
   localSettings,
   pinSchema,
@@ -13,7 +13,10 @@ import {
 } from './session.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
-/** Blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
+/**
+ * Converts an int8. Block numbers, entry numbers and ms stay below 2^53 in practice.
+ * @throws RangeError from 2^53 on
+ */
 export function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
@@ -21,7 +24,7 @@ export function parseInt8(value: string | bigint): number {
   return number
 }
 
-/** Whole numbers come as numbers below 2^53, `numeric` columns (amounts) as bigints, bytea as Buffers. */
+/** Result types: int8 as numbers below 2^53, `numeric` (amounts) as bigints, bytea as Buffers. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary' && oid === pg.types.builtins.INT8) return parseInt8
@@ -33,49 +36,53 @@ const types: pg.CustomTypesConfig = {
 export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   url: string
   max: number
-  /** Shown in pg_stat_activity, with a suffix of the pool's own. */
+  /** Name in pg_stat_activity, to which the pool adds a suffix. */
   applicationName: string
-  /** True if a pooler stands between: it knows no start-up parameter, and no statement by its name. */
+  /** True if a pooler is in between. A pooler supports neither start-up parameters nor named statements. */
   isPooled?: boolean
-  /** Time limit of an answer and of a new connection; half of it is that of a lock; for what is asked again. */
+  /** Timeout of an answer and of a new connection. Locks time out after half of it. For work that is retried. */
   answerMs?: number
-  /** Time limit of an answer alone. */
+  /** Timeout of an answer only. */
   queryLimitMs?: number
 }
 
 const connections = new WeakMap<pg.Pool, Set<pg.ClientBase>>()
 
 /**
- * Closes all connections of a pool, whatever they wait for: their queries fail, and new ones take their place.
- * TCP tells nothing of connections that fell silent, as behind a proxy after a fail-over.
+ * Closes all connections of a pool, even busy ones. Their queries fail, and new connections take their place. Needed
+ * after a fail-over behind a proxy, where TCP does not report dead connections.
  */
 export function dropConnections(pool: pg.Pool): void {
   for (const client of connections.get(pool) ?? []) socketOf(client).destroy()
 }
 
-/** Statements with which transactions of a pool begin. */
+/** Statements that begin transactions of a pool. */
 const begins = new WeakMap<pg.Pool, readonly string[]>()
 
 /**
- * Time limit of waiting for a lock, ms; 0 for none. Nobody waits for a row as long as it may be held idle: else the
- * statements that a frozen process has sent would get the row one after the other, and each would hold it as long again.
- * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that has it, and limits each.
+ * Lock timeout, ms. 0 for none. It is shorter than the time for which a frozen client may hold a lock. Otherwise the
+ * waiting statements of a frozen process get the row one after the other, and each holds it for that time again.
+ * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that holds it, and applies the
+ * timeout to each.
  */
 function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number {
   if (answerMs !== undefined) return Math.ceil(answerMs / 2)
   return Math.floor(idleTransactionMs * LOCK_SHARE)
 }
 
-/** Two such limits are less than the time for which a lock may be held idle. */
+/**
+ * Lock timeout as a share of `idleTransactionMs`: two timeouts are shorter than the time for which a lock may be held
+ * idle.
+ */
 const LOCK_SHARE = 0.45
 
-/** Pools behind their views. */
+/** The pool behind each view. */
 const viewed = new WeakMap<pg.Pool, pg.Pool>()
 
-/** The pool itself, of a pool or a view of it. */
+/** The underlying pool of a view, or the pool itself. */
 export const poolBehind = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
 
-/** A view of a pool whose single queries go through a function; its transactions are the pool's. */
+/** A view of a pool that runs single queries by a function. Its transactions are those of the pool. */
 export function queryingBy(
   pool: pg.Pool,
   query: (config: pg.QueryConfig) => Promise<unknown>,
@@ -87,33 +94,36 @@ export function queryingBy(
     },
   })
   viewed.set(view, pool)
-  if (pooled.has(pool)) pooled.add(view)
+  if (pooledConnections.has(pool)) pooledConnections.add(view)
   return view
 }
 
-/** Silence of a client that froze in a transaction after which the server ends it. */
-export const FROZEN_MS = 4_000
-/** Time limit of a new connection, and of waiting for a free one. */
+/** Time after which the server ends a transaction whose client is silent, ms. */
+export const FROZEN_CLIENT_MS = 4_000
+/** Timeout of a new connection, and of the wait for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
-/** Time limit of the farewell on a connection. */
+/** Timeout of the goodbye message on a connection. */
 const CLOSE_LIMIT_MS = 1_000
 
-/** Makes the server notice a client that is gone; in a statement of its own what some platforms lack. */
+/**
+ * Settings that make the server notice a dead client. Some platforms do not support all of them, so each statement may
+ * fail on its own.
+ */
 const NOTICE_CLIENTS = [
   `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
     set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10s', false)`,
   `SET client_connection_check_interval = '2s'`,
 ]
 
-/** Makes the server notice the end of this client, its host or the way to it. */
+/** Makes the server notice when this client, its host or the network path fails. */
 async function noticeClient(client: pg.ClientBase): Promise<void> {
   for (const setting of NOTICE_CLIENTS) await client.query(setting).catch(() => {})
 }
 
 /**
- * A pool of connections. The pool drops broken idle connections and replaces them at the next use, so an outage of
- * PostgreSQL shows as failing queries, never as a crash.
+ * A pool of connections. It drops broken idle connections and opens new ones at the next use, so an outage of
+ * PostgreSQL makes queries fail and never crashes the process.
  * @param onError called for each idle connection that broke
  */
 export function createPool(
@@ -138,14 +148,14 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
-    // awaited before the connection is lent
-    onConnect: async (client: pg.ClientBase): Promise<void> => {
-      // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end
-      // the process; the next query reports it.
+    // awaited before the connection is used; missing from the driver's types
+    onConnect: async (client: pg.PoolClient): Promise<void> => {
+      // The pool listens for errors of idle connections only. Without this listener, an error of a busy connection
+      // between two queries ends the process. The next query reports it.
       client.on('error', () => {})
       open.add(client)
       if (isPooled) {
-        pooled.add(client)
+        pooledConnections.add(client)
         return
       }
       await pinSchema(client)
@@ -153,29 +163,29 @@ export function createPool(
     },
   }
   const pool = new ConnectingPool(config)
-  if (isPooled) pooled.add(pool)
-  begins.set(pool, isPooled ? [BEGIN, localSettings(limits)] : [BEGIN])
+  if (isPooled) pooledConnections.add(pool)
+  begins.set(pool, isPooled ? [BEGIN_STATEMENT, localSettings(limits)] : [BEGIN_STATEMENT])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
   return pool
 }
 
-/** A connection beside the pools. */
+/** Options of a connection outside the pools. */
 export interface ConnectionOptions {
   url: string
-  /** Shown in pg_stat_activity. */
+  /** Name in pg_stat_activity. */
   applicationName: string
-  /** Time limit of an answer; none where it is left out. */
+  /** Timeout of an answer. Absent: none. */
   answerMs?: number
-  /** True where it is asked whether a pooler stands between: the session states no settings then. */
+  /** True for the check whether a pooler is in between: the session then sets nothing. */
   isProbe?: boolean
 }
 
-/** Time after which the server ends a statement whose answer nobody waits for any more. */
+/** Time after the client's timeout at which the server ends the statement too, ms. */
 const LATE_MS = 1_000
 
-/** Runs `work` on a connection of its own to the server; its end rolls back what was not committed. */
+/** Runs `work` on a new connection to the server. Its end rolls back everything that was not committed. */
 export async function onConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
@@ -190,14 +200,14 @@ export async function onConnection<T>(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   })
-  // the next query reports a broken connection; without a listener the process would end
+  // without a listener an error ends the process; the next query reports the broken connection
   client.on('error', () => {})
   try {
     await client.connect()
     if (!isProbe) await pinSchema(client)
     return await work(client)
   } finally {
-    await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
+    await withTimeout(CLOSE_LIMIT_MS, client.end(), undefined)
   }
 }
 
@@ -208,7 +218,7 @@ export async function isReachable(pool: pg.Pool): Promise<boolean> {
   )
 }
 
-/** Number of connections that the server has left for roles that are no superuser. */
+/** Number of connections that the server has left for roles without superuser rights. */
 export async function freeConnections(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -217,30 +227,30 @@ export async function freeConnections(pool: pg.Pool): Promise<number> {
   return rows[0]!.free
 }
 
-/** Time that somebody waits for an outcome. */
-export interface Patience {
-  /** Fires when nobody waits any more. */
+/** How long a caller waits for a result. */
+export interface Deadline {
+  /** Fires when the caller no longer waits. */
   signal: AbortSignal
-  /** The time that is left, ms. */
+  /** Remaining time, ms. */
   leftMs(): number
 }
 
 /**
- * Runs a READ COMMITTED transaction and releases its connection, destroyed if it broke, or leads to a server that only
- * reads, as one that was demoted.
- * @param patience nothing is committed after its end, and no statement runs longer
+ * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
+ * server such as a demoted one, is destroyed.
+ * @param patience after its end nothing is committed, and no statement runs longer
  */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  patience?: Patience,
+  patience?: Deadline,
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
     const begin = [
-      ...(begins.get(poolBehind(pool)) ?? [BEGIN]),
+      ...(begins.get(poolBehind(pool)) ?? [BEGIN_STATEMENT]),
       ...(patience ? [limitOf(patience)] : []),
     ]
     await pipelined(client, (db) => begin.map((text) => db.query(text)))
@@ -249,7 +259,7 @@ export async function inTransaction<T>(
     await commit(client)
     return result
   } catch (error) {
-    // a connection that gives no answer would give none to this
+    // a connection that did not answer will not answer ROLLBACK either
     if (isReadOnly(error) || (error as Error).message === 'Query read timeout')
       broken = error as Error
     else
@@ -262,7 +272,11 @@ export async function inTransaction<T>(
   }
 }
 
-/** @throws NotReplicatedError where somebody ended the wait for a synchronous standby: the server calls that success */
+/**
+ * Commits.
+ * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby, which the server reports as
+ * success
+ */
 async function commit(client: pg.PoolClient): Promise<void> {
   let isReplicated = true
   const notice = ({ routine }: { routine?: string | undefined }) => {
@@ -278,6 +292,6 @@ async function commit(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** The time limit of each statement of a transaction; 0 would be none. */
-const limitOf = ({ leftMs }: Patience): string =>
+/** Timeout of each statement of a transaction. At least 1 ms, since 0 means none. */
+const limitOf = ({ leftMs }: Deadline): string =>
   `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

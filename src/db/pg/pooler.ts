@@ -3,8 +3,8 @@ import { onConnection } from './pool.js'
 const ANSWER_LIMIT_MS = 3_000
 
 /**
- * Finds a pooler by the number of the server's process, which it makes up. Notifications and locks of a session are
- * nobody's behind it.
+ * Detects a pooler by the backend process id, which a pooler makes up. Notifications and session locks do not work
+ * through a pooler.
  * @throws Error with one sentence where the URL leads to a pooler
  */
 export async function refusePooler(url: string): Promise<void> {

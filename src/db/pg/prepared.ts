@@ -1,9 +1,9 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { leaf, type PartitionedTable, STATE_TABLES } from './partitions.js'
+import { type PartitionedTable, partitionOf, STATE_TABLES } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
-/** Parts of a statement's text: a network's code and, by table, the names of its partitions. */
-export type Leaves = { network: number } & Record<PartitionedTable, string>
+/** Values for a statement's text: a network's code, and the names of its partitions by table. */
+export type PartitionNames = { network: number } & Record<PartitionedTable, string>
 
 export type Prepared<Row> = (
   db: Queryable,
@@ -12,10 +12,13 @@ export type Prepared<Row> = (
 ) => Promise<Row[]>
 
 /**
- * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per
- * connection and routes through no partitions. Names are prefixed, since writers may share the connection.
+ * Prepares a named statement for each network, with that network's partitions in its text. PostgreSQL parses and plans
+ * it once per connection, and routes through no partitions. Names are prefixed, since writers may share the connection.
  */
-export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
+export function prepare<Row>(
+  name: string,
+  text: (leaves: PartitionNames) => string,
+): Prepared<Row> {
   const statements = Object.fromEntries(
     NETWORKS.map((network) => [
       network,
@@ -25,49 +28,58 @@ export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Pr
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
-/** At most one row, else null; parameters are the function's. */
+/** Like `prepare`, for statements that return at most one row: the row, or null. */
 export function prepareOne<Row, Values extends readonly unknown[]>(
   name: string,
-  text: (leaves: Leaves) => string,
+  text: (leaves: PartitionNames) => string,
 ) {
   const read = prepare<Row>(name, text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
     (await read(db, network, values))[0] ?? null
 }
 
-function leavesOf(network: Network): Leaves {
+function leavesOf(network: Network): PartitionNames {
   const tables = ['journal', ...STATE_TABLES] as const
-  const names = tables.map((table) => [table, leaf(table, network)])
+  const names = tables.map((table) => [table, partitionOf(table, network)])
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
 }
 
-/** Journal entry of a number, for a lateral join. The limit keeps whole tables from being joined. */
-export const entryAt = (l: Leaves, generation: string, seq: string): string =>
+/** SQL: the journal entry with a number, for a lateral join. LIMIT stops the planner from joining whole tables. */
+export const journalEntrySql = (l: PartitionNames, generation: string, seq: string): string =>
   `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
 /**
- * `version`: a text that every public change of the network's registry changes, each of which has an event, and no
- * private one: that answers are read again would tell when those come. `facts_version`: one that a change of the names
- * with unconfirmed bids changes.
+ * SQL: `version` is a text that changes with every public change of the network's registry, and with no private one:
+ * otherwise a refreshed answer would reveal private changes. `facts_version` changes with the names that have
+ * unconfirmed bids.
  */
-export const versionOf = (l: Leaves): string =>
+export const versionSql = (l: PartitionNames): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
    FROM journal_heads WHERE network = ${l.network}`
 
-type Moving = Pick<Leaves, 'network' | 'moves'>
+type Moving = Pick<PartitionNames, 'network' | 'moves'>
 
-/** Says whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
+/**
+ * SQL: true if the names of any cluster are moving. Evaluated once per statement. Almost always false, and then
+ * look-ups skip their probes.
+ */
 const anyMoves = (l: Moving): string =>
   `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
 
-/** Serial of the cluster that holds a name, by the name's row: the target, while the name moves. */
-export const holderOf = (l: Moving, cluster: string): string =>
+/**
+ * SQL: serial of the cluster that holds a name. `cluster` is the serial in the name's row. While the name moves, the
+ * holder is the target of the move.
+ */
+export const nameHolderSql = (l: Moving, cluster: string): string =>
   `CASE WHEN ${anyMoves(l)} THEN coalesce((
     SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster}) ELSE ${cluster} END`
 
-/** Serials in the rows of the names that a cluster holds, as `cluster`: its own, unless they leave, and a source's. */
-export const rowsHeldBy = (l: Moving, cluster: string): string => `
+/**
+ * SQL: serials in the rows of all names that a cluster holds, as `cluster`: its own serial, unless its names are
+ * leaving, and the serials of clusters whose names are moving to it.
+ */
+export const heldNamesSql = (l: Moving, cluster: string): string => `
   SELECT ${cluster} AS cluster WHERE NOT ${anyMoves(l)} OR NOT EXISTS (
     SELECT FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster})
   UNION ALL SELECT m.source FROM ${l.moves} m WHERE ${anyMoves(l)} AND m.network = ${l.network} AND m.target = ${cluster}`

@@ -1,18 +1,19 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma, PrismaClient } from '../generated/client.js'
-import { wordOf } from './codes.js'
+import { nameOfCode } from './codes.js'
 import { parseInt8, poolBehind } from './pool.js'
 import type { Plain } from './rows.js'
 
-/** Longer than any time limit of a pool, which Prisma's own would cut short. */
+/** Longer than any timeout of a pool, which Prisma's own timeouts must not shorten. */
 const NO_LIMIT_MS = 600_000
 
 const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
 
 /**
- * For cold reads and writes, over a pool's connections, limits and end. Loaded at its first use, since
- * it takes 40 MiB and a quarter of a second of a processor: hot paths, and a daemon's start, ask the pool itself.
+ * Prisma's client over a pool's connections and limits, for reads and writes that are not hot. Loaded at the first use,
+ * since it takes 40 MiB and a quarter of a second of processor time. Hot paths and the daemon's start query the pool
+ * directly.
  */
 export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
   const own = poolBehind(pool)
@@ -29,7 +30,7 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
     import('@prisma/adapter-pg'),
     import('../generated/client.js'),
   ])
-  // the adapter's copy of the driver's types is another version of ours
+  // the adapter is typed against another copy of the driver's types
   const adapter = new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0])
   return new generated.PrismaClient({
     adapter,
@@ -37,11 +38,11 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
   })
 }
 
-/** @throws RangeError for an int8 that a number can't hold */
-export function plain<Model extends object>(row: Model): Plain<Model> {
+/** Converts a row of Prisma. @throws RangeError for an int8 that a number can't hold */
+export function fromPrisma<Model extends object>(row: Model): Plain<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
-    key === 'network' ? wordOf(NETWORK_CODE, value) : toPlain(value),
+    key === 'network' ? nameOfCode(NETWORK_CODE, value) : toPlain(value),
   ])
   return Object.fromEntries(entries) as Plain<Model>
 }
@@ -62,8 +63,8 @@ type Stored<Fields> = {
   [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]>
 }
 
-/** For filters and writes; Prisma's type of bytes excludes shared memory. */
-export function stored<Fields extends object>(fields: Fields): Stored<Fields> {
+/** Converts values for Prisma's filters and writes. Prisma's type of bytes excludes shared memory. */
+export function toPrisma<Fields extends object>(fields: Fields): Stored<Fields> {
   const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
   return { ...fields, ...codes } as Stored<Fields>
 }

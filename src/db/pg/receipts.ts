@@ -1,8 +1,8 @@
-/** Columns of a receipt `r` beside others. */
+/** Columns of a receipt `r`, for a select list. */
 export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 
-/** A row of those columns: all are null where there is no receipt. */
+/** A row with these columns. All are null where there is no receipt. */
 export interface ReceiptRow {
   hubTx: Buffer | null
   hubBlock: number
@@ -11,7 +11,7 @@ export interface ReceiptRow {
   hubConfirmed: boolean
 }
 
-/** A row with its receipt in place of those columns: the hub's log that it received a message, or a payment. */
+/** Replaces the receipt columns of a row by one object: the hub's log that it received a message or a payment. */
 export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
   const {
     hubTx,
@@ -24,7 +24,7 @@ export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
   return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }
 }
 
-/** Depth of a block below the newest that is known of its chain, and how much more makes it confirmed. */
+/** Depth of a block below the newest known block of its chain, and the depth at which it is confirmed. */
 export function confirmationsOf(
   block: number,
   { latest, nextBlock }: { latest: number | null; nextBlock: number },

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { AIRDROP_STATE, codeList, wordOf } from './codes.js'
+import { AIRDROP_STATE, codeList, nameOfCode } from './codes.js'
 import { createPool } from './pool.js'
 
 test('a whole number that a number can’t hold is refused', () => {
@@ -13,8 +13,10 @@ test('a whole number that a number can’t hold is refused', () => {
   expect(() => parse('9007199254740993')).toThrow('9007199254740993')
 })
 
-test('a stored number has one word, and an unknown one is refused', () => {
-  expect(wordOf(AIRDROP_STATE, 2)).toBe('ended')
-  expect(() => wordOf(AIRDROP_STATE, 3)).toThrow('holds 3 where one of loaded, open, ended belongs')
+test('a stored number stands for one word, and an unknown number is refused', () => {
+  expect(nameOfCode(AIRDROP_STATE, 2)).toBe('ended')
+  expect(() => nameOfCode(AIRDROP_STATE, 3)).toThrow(
+    'holds 3 where one of loaded, open, ended belongs',
+  )
   expect(codeList(AIRDROP_STATE, 'open', 'ended')).toBe('1, 2')
 })

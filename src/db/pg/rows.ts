@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
-import { wordOf } from './codes.js'
-import { pooled, type Queryable } from './pipeline.js'
+import { nameOfCode } from './codes.js'
+import { pooledConnections, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
@@ -19,12 +19,15 @@ type PlainValue<T> = T extends bigint
       ? Buffer
       : T
 
-/** A model of prisma/schema.prisma: int8 as number, numeric as bigint, bytea as Buffer, the network by its name. */
+/**
+ * A row of a model of prisma/schema.prisma in our types: int8 as number, numeric as bigint, bytea as Buffer, the
+ * network by its name.
+ */
 export type Plain<Model> = {
   [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
 }
 
-/** A statement's text; with a name, the server parses and plans it once per connection. */
+/** A statement's text. With a name, the server parses and plans it once per connection. */
 export type Statement = string | { name?: string; text: string }
 
 const propertyOfColumn = new Map<string, string>()
@@ -44,14 +47,14 @@ async function run(
   values: readonly unknown[],
 ): Promise<pg.QueryArrayResult> {
   const { name, text } = typeof statement === 'string' ? { text: statement } : statement
-  const isNamed = name !== undefined && !pooled.has(db)
+  const isNamed = name !== undefined && !pooledConnections.has(db)
   return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })
 }
 
 /**
- * Runs a statement that names its networks itself.
- * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` a word, so a row's type
- *   is the domain's type
+ * Runs a statement.
+ * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` is the network's name, so a
+ * row's type is the domain's type
  */
 export async function readRows<Row>(
   db: Queryable,
@@ -63,12 +66,12 @@ export async function readRows<Row>(
   return rows.map((cells: unknown[]) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < cells.length; i++) row[properties[i]!] = cells[i]
-    if (typeof row.network === 'number') row.network = wordOf(NETWORK_CODE, row.network)
+    if (typeof row.network === 'number') row.network = nameOfCode(NETWORK_CODE, row.network)
     return row as Row
   })
 }
 
-/** Counterpart of `readRows` for one network: its code is `$1`, the values are `$2` and up. */
+/** Like `readRows`, for one network: its code is `$1`, and the values are `$2` and up. */
 export function query<Row>(
   db: Queryable,
   network: Network,
@@ -78,7 +81,7 @@ export function query<Row>(
   return readRows(db, statement, [NETWORK_CODE[network], ...values])
 }
 
-/** Parameters as `query`. @returns how many rows the statement wrote or deleted */
+/** Like `query`. @returns how many rows the statement wrote or deleted */
 export async function execute(
   db: Queryable,
   network: Network,
@@ -89,7 +92,7 @@ export async function execute(
 }
 
 /**
- * True if a table has a row for each of the outer query's, for a select list or a condition. The offset keeps the
- * planner from reading the whole table first: with what transactions have deleted, it is never as small as it counts.
+ * SQL condition: true if `from` has a row for the current outer row. OFFSET 0 stops the planner from scanning the whole
+ * table first, which is slow when it holds many dead rows.
  */
-export const some = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`
+export const existsRow = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`

@@ -9,7 +9,7 @@ import { type Postgres, startPostgres } from '../../testing/processes/postgres.j
 import { migrate } from './migrate.js'
 import { createPool, inTransaction, onConnection, type PoolOptions, queryingBy } from './pool.js'
 
-/** What a session states, by the role's, the database's and the URL's settings. */
+/** Settings that each session sets, whatever the role, the database and the URL set. */
 
 const NAMES = [
   'search_path',
@@ -93,14 +93,14 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
     }),
   )
 
-  it('states them beside the pools, too', async () => {
+  it('sets them outside the pools, too', async () => {
     const options = { url: wrong, applicationName: 'clusterd listener' }
     const { rows } = await onConnection(options, (client) => client.query(ASKED))
     expect(rows[0]).toEqual(STATED)
     expect(await migrate(wrong)).toEqual([])
   })
 
-  it.runIf(hasPgbouncer)('states them in each transaction behind a pooler', async () => {
+  it.runIf(hasPgbouncer)('sets them in each transaction behind a pooler', async () => {
     const pooler = await startPgbouncer(server.url, 1)
     try {
       const url = new URL(wrong)
@@ -110,7 +110,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
         const view = queryingBy(pool, (config) => pool.query(config))
         const inside = await inTransaction(view, (client) => client.query(ASKED))
         const { search_path, application_name, ...rest } = limited
-        // shorter than a session may be idle in a transaction: a waiter gives up before it inherits the lock
+        // the lock timeout is shorter than the idle timeout: a waiter gives up before it inherits the lock
         expect(inside.rows[0]).toMatchObject({ ...rest, lock_timeout: '1800ms' })
       })
     } finally {
@@ -129,7 +129,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
 })
 
 describe('the tables of a role', () => {
-  /** A database with a schema of the role's own name, as the manual advises (5.9.6). */
+  /** A database with a schema that has the role's name, as the manual advises (5.9.6). */
   async function databaseOf(role: string, ...texts: string[]): Promise<string> {
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
@@ -218,7 +218,7 @@ describe('the tables of a role', () => {
     jsonb: `'{}'`,
     text: `'x'`,
   }
-  /** Statement that stores an unconfirmed bid, as the indexer does of an unconfirmed block. */
+  /** Statement that stores an unconfirmed bid, as the indexer does. */
   const factOf = (columns: Column[]) =>
     `INSERT INTO facts (${columns.map(({ name }) => name)})
      VALUES (${columns.map(({ name, type }) => (name === 'kind' ? '1' : (ZERO[type] ?? '0')))})`

@@ -1,26 +1,26 @@
 import type pg from 'pg'
 
 /**
- * The settings of a session that the code relies on. Each session states all of them, after those of its URL, so that
- * what a role, a database, a server or a URL sets changes nothing. A new reliance belongs into `settingsOf`.
+ * The session settings that the code relies on. Each session sets all of them, so that settings of a role, a database,
+ * a server or a URL have no effect. If code relies on another setting, add it to `settingsOf`.
  */
 export interface SessionLimits {
-  /** Time limit of a statement, ms; none where it is left out. */
+  /** Timeout of a statement, ms. Absent: none. */
   statementTimeoutMs?: number | undefined
-  /** Time limit of waiting for a lock, ms; none where it is left out. */
+  /** Timeout of the wait for a lock, ms. Absent: none. */
   lockTimeoutMs?: number | undefined
-  /** Time limit of the server for a client that is silent in a transaction, ms; none where it is left out. */
+  /** Time after which the server ends a transaction whose client is silent, ms. Absent: none. */
   idleTransactionMs?: number | undefined
-  /** Says whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
+  /** True if plans use only indexes: the time of a scan of a small table reveals how many private rows it has. */
   isByIndex?: boolean | undefined
 }
 
-/** Begins a transaction. Writers lock rows and read them again, which other isolations answer with errors (40001). */
-export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+/** Begins a transaction. Writers lock rows and read them again, which fails at higher isolation levels (40001). */
+export const BEGIN_STATEMENT = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
-/** Settings but `search_path` and `application_name`, by name. A time of 0 is none. */
+/** All settings by name, except `search_path` and `application_name`. A timeout of 0 means none. */
 function settingsOf(limits: SessionLimits): Record<string, string> {
   const { statementTimeoutMs = 0, lockTimeoutMs = 0, idleTransactionMs = 0, isByIndex } = limits
   return {
@@ -29,21 +29,21 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     lock_timeout: String(lockTimeoutMs),
     idle_in_transaction_session_timeout: String(idleTransactionMs),
     idle_session_timeout: '0',
-    // Compiling a statement takes 70 ms, and none runs that long for its expressions. Before PostgreSQL 18 a scan that
-    // is to be avoided, and can't be, costs more than what compiling begins at.
+    // JIT compilation takes 70 ms, longer than any of our statements needs for its expressions. Before PostgreSQL 18, a
+    // scan with `enable_seqscan = off` that can't be avoided has a cost above the threshold of JIT.
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
-    // digits of the times of limits, which a lower value rounds
+    // a lower value rounds the timestamps of limits
     extra_float_digits: '1',
-    // how the driver writes lists and bytes
+    // the driver's text format of arrays and bytes relies on these
     array_nulls: 'on',
     standard_conforming_strings: 'on',
     TimeZone: 'UTC',
   }
 }
 
-/** Parameters of a URL that the driver lets win over its configuration, and that would change what we state. */
+/** Parameters of a URL that override the driver's configuration and would change our settings. */
 const STATED_IN_URL = [
   'options',
   'application_name',
@@ -53,7 +53,7 @@ const STATED_IN_URL = [
   'query_timeout',
 ]
 
-/** A URL without what a session states itself, and the start-up options that it had. */
+/** A URL without the parameters that we set, and the start-up options that it had. */
 function withoutStated(text: string): { connectionString: string; options: string } {
   const url = new URL(text)
   const options = url.searchParams.get('options') ?? ''
@@ -61,13 +61,16 @@ function withoutStated(text: string): { connectionString: string; options: strin
   return { connectionString: url.href, options }
 }
 
-/** Configuration of a session behind a pooler, which refuses start-up options: its transactions state the settings. */
+/**
+ * Configuration of a session behind a pooler, which refuses start-up options. Its transactions set the settings
+ * instead.
+ */
 export function pooledSession(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutStated(url)
   return { connectionString, application_name: applicationName }
 }
 
-/** Configuration of a session of the server itself. The caller pins its schema (`pinSchema`) once it is connected. */
+/** Configuration of a direct session. The caller pins its schema (`pinSchema`) once it is connected. */
 export function directSession(
   url: string,
   applicationName: string,
@@ -84,7 +87,10 @@ export function directSession(
   }
 }
 
-/** The settings as a statement that holds until the end of a transaction, which a pooler may give another session. */
+/**
+ * The settings as a statement that holds until the end of a transaction: behind a pooler, the next one may use another
+ * session.
+ */
 export function localSettings(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
     ([name, value]) => `set_config('${name}', '${value}', true)`,
@@ -93,8 +99,8 @@ export function localSettings(limits: SessionLimits): string {
 }
 
 /**
- * The schema of the tables: the one that has both `migrations` and `journal_heads` (the views of `registry_v1` allow one
- * a database), else where a role makes tables. `transaction_timeout` is of PostgreSQL 17.
+ * Finds the schema of the tables: the one with both `migrations` and `journal_heads` (the views of `registry_v1` allow
+ * one a database), or else the one in which the role creates tables. `transaction_timeout` exists since PostgreSQL 17.
  */
 const PIN = `WITH found AS (
     SELECT n.oid, n.nspname FROM pg_class h JOIN pg_namespace n ON n.oid = h.relnamespace
@@ -109,10 +115,10 @@ const PIN = `WITH found AS (
 
 const schemas = new WeakMap<object, string>()
 
-/** The role may not use the schema of the tables, which PostgreSQL reports as tables that are missing. */
+/** The role may not use the schema of the tables. PostgreSQL itself would report missing tables. */
 class ForbiddenSchemaError extends Error {
   override name = 'ForbiddenSchemaError'
-  /** SQLSTATE of a right that is missing. */
+  /** SQLSTATE of insufficient privileges. */
   readonly code = '42501'
 }
 
@@ -124,5 +130,5 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
   schemas.set(client, schema)
 }
 
-/** Schema of the live tables, quoted, for a session whose `search_path` begins with another. */
+/** Quoted name of the schema of the live tables, for a session whose `search_path` begins with another schema. */
 export const liveSchema = (client: object): string => schemas.get(client) ?? 'public'

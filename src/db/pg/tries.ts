@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { BEGIN } from './session.js'
+import { BEGIN_STATEMENT } from './session.js'
 
 const TRIES = 60
 const PAUSE_MS = 500
-/** SQLSTATEs of a lock that was waited for too long, and of a deadlock. */
+/** SQLSTATEs of a lock timeout and of a deadlock. */
 const TAKEN = ['55P03', '40P01']
 
-/** Anew while others keep tables locked, or both waited for each other. */
-export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+/** Repeats work in a transaction after lock timeouts and deadlocks. */
+export async function withRetries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      await client.query(BEGIN)
+      await client.query(BEGIN_STATEMENT)
       const done = await work()
       await client.query('COMMIT')
       return done
@@ -25,7 +25,7 @@ export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>):
             cause: error,
           },
         )
-      // others that waited for this try go on before the next
+      // others that waited during this try run before the next
       await sleep(PAUSE_MS)
     }
   }

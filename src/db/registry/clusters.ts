@@ -1,12 +1,18 @@
 import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import {
+  journalEntrySql,
+  nameHolderSql,
+  type PartitionNames,
+  prepare,
+  prepareOne,
+} from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** Times in ms; actors as stored addresses, null where private. */
+/** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -29,15 +35,17 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   id: Buffer
   clusterMs: number
   clusterBy: Buffer | null
-  /** Null in the one row of a cluster without wallets. */
+  /** Null in the single row of a cluster without wallets. */
   address: Buffer | null
-  /** Kind of the newest change and the beginning of its body, for members only: it names private actors too. */
+  /** Kind and first bytes of the newest change. For members only, since they also name private actors. */
   updatedKind: number | null
   updatedBody: Buffer | null
 }
 
-/** A cluster with its public wallets, oldest first, and its private ones for a `viewer` verified in it. */
-const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
+/**
+ * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
+ */
+const clusterFor = (l: PartitionNames, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
     w.updated_kind, w.updated_body
@@ -47,7 +55,7 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
     SELECT FROM ${l.wallets} v
     WHERE v.network = ${l.network} AND v.cluster = c.serial AND v.address = ${viewer}::bytea AND v.verified
   ) AS is_member) m
-  CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.created_seq')}) cj
+  CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
@@ -58,14 +66,14 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
       UNION ALL
       SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND w.private AND m.is_member
     ) w
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.created_seq')}) created
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.updated_seq')}) updated
   ) w ON true
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-/** The wallet `viewer` (stored address), where it is verified in the cluster, sees private wallets too. */
-function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
+/** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
+function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
     db: Queryable,
@@ -83,18 +91,18 @@ export const findClusterById = clusterBy<Buffer>(
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
   (l) =>
-    `SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
+    `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}`,
 )
 
 const idByName = prepareOne<{ id: Buffer }, [name: string]>(
   'cluster_id_by_name',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
-      SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}
+      SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}
     )`,
 )
 
-/** Id of the cluster that holds a name, without its wallets; null where nobody holds it. */
+/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
 export async function findClusterIdByName(
   db: Queryable,
   network: Network,
@@ -113,7 +121,7 @@ const idByAddress = prepare<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/** Id of the cluster in which an address is verified, else null; a private one is found by the address alone. */
+/** Id of the cluster in which an address is verified, or null. Finds a private verification too. */
 export async function findClusterId(
   db: Queryable,
   network: Network,
@@ -147,7 +155,7 @@ function view(rows: readonly Row[]): ClusterView | null {
   }
 }
 
-/** The actor that a change's body names; the public one may be pseudonymous. */
+/** The actor in a change's body. The public actor may be a pseudonym. */
 function actorOf(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null
   const kind = entryKind(code)

@@ -5,10 +5,10 @@ import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, type Leaves, prepare } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { journalEntrySql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { Stretch } from './owners.js'
+import type { JournalPage } from './owners.js'
 import { publicWallet } from './publicWallets.js'
 
 const rulesNow = prepare<{ body: Buffer }>(
@@ -17,11 +17,11 @@ const rulesNow = prepare<{ body: Buffer }>(
     CROSS JOIN LATERAL (
       SELECT seq FROM ${l.communities} WHERE network = ${l.network} AND name = $1 ORDER BY seq DESC LIMIT 1
     ) c
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.seq')}) j
     WHERE h.network = ${l.network}`,
 )
 
-/** Current rules of a community, null when the canonical name is no community. */
+/** Current rules of a community. Null when the canonical name is not a community. */
 export async function findCommunityRules(
   db: Queryable,
   network: Network,
@@ -31,16 +31,16 @@ export async function findCommunityRules(
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
 
-/** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
+/** Most payers returned: each may cost twenty calls to a chain. A later payer who loses the name is refunded. */
 const PAYERS = 8
 
 /**
- * Condition on a name below a community `n`: the payment that bought it is neither held nor released (it was refused or
- * reclaimed), so the next payment gets the name.
+ * SQL condition on a name below a community `n`: the payment that bought it was refused or reclaimed, so the next
+ * payment gets the name.
  */
-const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
+const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
-  JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
+  JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) e
     ON e.chain = was.chain AND e.block = was.block AND e.log_index = was.sequence
   WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome <> ${PAYMENT_OUTCOME.released}
     AND was.community = n.community AND was.name = n.name)`
@@ -52,7 +52,11 @@ const freed = prepare<{ id: Buffer; seq: number }>(
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Sequence numbers of the payments that bought these payments' names and were refused or reclaimed since, by the payments' ids. */
+/**
+ * Finds names that became free again: names that these payments are for, and that an earlier payment bought before it
+ * was refused or reclaimed.
+ * @returns sequence numbers of the earlier payments by ids of the given ones
+ */
 export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
@@ -63,8 +67,8 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
-        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
-        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
+        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${nameHolderSql(l, 'n.cluster')}
+        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON_OUTCOME} AND w.name = $2 AND NOT w.private
       ) AS is_taken,
       array(
         SELECT p.payer FROM payments p
@@ -78,8 +82,8 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
 )
 
 /**
- * True if a name below a community is taken: registered, or a public wallet name of the community's cluster. `payers`:
- * stored addresses of the first whose payments of one of the prices are under way for it.
+ * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it.
+ * `payers` are stored addresses of the first payers with a pending payment of one of the prices for it.
  */
 export async function communityNameAvailability(
   db: Queryable,
@@ -102,7 +106,7 @@ const standing = prepare<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
+      coalesce(${home('$2')} = (SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
@@ -110,16 +114,16 @@ const standing = prepare<Standing>('community_standing', (l) => {
 })
 
 interface Standing {
-  /** The caller is verified in the cluster that holds the community. */
+  /** True if the caller is verified in the cluster that holds the community. */
   isOwner: boolean
-  /** The wallet that is to get the name is the caller itself or verified in the caller's cluster. */
+  /** True if the wallet that gets the name is the caller, or is verified in the caller's cluster. */
   isOwn: boolean
-  /** That wallet holds the name already, and has not got back what it paid for it. */
+  /** True if the wallet already holds the name, and its payment was not refunded. */
   isHeld: boolean
 }
 
-/** Standing of a caller who asks for a name for a wallet, for the caller's eyes only. */
-export async function standingOf(
+/** What a caller may know who wants a name for a wallet. Only for the caller. */
+export async function readCallerStanding(
   db: Queryable,
   network: Network,
   {
@@ -139,10 +143,10 @@ export interface OwnedCommunityName {
   name: string
   /** The cluster in which the owner is verified in public, null for none. */
   clusterId: Buffer | null
-  /** Price paid, null where it was free. */
+  /** The cluster in which the owner is publicly verified. Null for none. */
   paid: { network: string; token: string; amount: bigint } | null
   atMs: number
-  /** Stored address of the registrant, null where it is private. */
+  /** Stored address of the registrant. Null where it is private. */
   by: Buffer | null
 }
 
@@ -151,19 +155,19 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
   (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN LATERAL (${publicWallet(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
     ORDER BY n.seq LIMIT $3`,
 )
 
-/** Oldest first. */
+/** Names below communities that an address owns, oldest first. */
 export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: Stretch,
+  { after, limit }: JournalPage,
 ): Promise<OwnedCommunityName[]> {
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ kind, body, ...name }) => ({
@@ -178,7 +182,10 @@ const members = prepare<{ name: string; address: Buffer }>(
     WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
 )
 
-/** Names below a community with their owners' stored addresses, in the order of ASCII. @param after name before the first */
+/**
+ * Names below a community with their owners' stored addresses, in ASCII order.
+ * @param after last name of the previous page
+ */
 export const findMembers = (
   db: Queryable,
   network: Network,
@@ -190,15 +197,15 @@ const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
-      SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
     ) n
     JOIN (${publicWallet(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )
 
 /**
- * Names among these in whose clusters a wallet is publicly verified. A private membership doesn't count: the name that
- * a met requirement allows would reveal it.
- * @param address its stored form
+ * Those of the given names in whose clusters a wallet is publicly verified. Private membership does not count: a name
+ * that is granted because of it would reveal it.
+ * @param address stored form
  * @param names canonical names of clusters
  */
 export async function verifiedInClusters(

@@ -1,14 +1,14 @@
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { holderOf, type Leaves, prepare, rowsHeldBy } from '../pg/prepared.js'
-import { type Queryable, some } from '../pg/rows.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { heldNamesSql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
+import { existsRow, type Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
 /**
- * Reads what belongs to inputs, each of which is asked for once: a request that repeats one would multiply its time.
- * @param read rows of distinct inputs, with their position from 1
- * @returns one element per input, in their order; null where there is no row
+ * Reads each distinct input once: a request that repeats one must not multiply its time.
+ * @param read returns rows of distinct inputs, with their position from 1
+ * @returns one element per input, in the same order; null where there is no row
  */
 async function readOnce<Input, Row extends { ord: number }>(
   inputs: readonly Input[],
@@ -30,15 +30,15 @@ export interface AddressHit {
   clusterName: string | null
   walletName: string
   isVerified: boolean
-  /** True for a name below a community, which says nothing of a cluster. */
+  /** True for a name below a community, which is independent of the wallet's cluster. */
   isOfCommunity: boolean
 }
 
 /**
- * Public name of an address: its entry in the cluster where it is verified, if that holds a name; else its oldest name
- * below a community; else that entry without a cluster name, or its oldest unverified mention.
+ * SQL: public name of an address. First its entry in the cluster where it is verified, if that cluster holds a name.
+ * Then its oldest name below a community. Then the same entry without a cluster name, or its oldest unverified entry.
  */
-const publicName = (l: Leaves, address: string): string => `
+const publicName = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
     coalesce(c.name, e.wallet_name) AS wallet_name, coalesce(c.verified, e.is_verified) AS is_verified,
     c.name IS NOT NULL AS is_of_community
@@ -50,13 +50,13 @@ const publicName = (l: Leaves, address: string): string => `
   ) c ON true
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
-/** Public entry of an address, with the default name of its cluster: a join, so it is looked for once. */
-const publicEntry = (l: Leaves, address: string): string => `
+/** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
+const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
-const oldestName = (l: Leaves, cluster: string): string => `
-  SELECT n.name FROM (${rowsHeldBy(l, cluster)}) held CROSS JOIN LATERAL (
+const oldestName = (l: PartitionNames, cluster: string): string => `
+  SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 
@@ -66,7 +66,7 @@ const byAddresses = prepare<AddressHit & { ord: number }>(
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
 )
 
-/** The public names of many addresses: one element per input, in its order. */
+/** The public names of many addresses: one element per input, in the same order. */
 export async function findByAddresses(
   db: Queryable,
   network: Network,
@@ -81,13 +81,13 @@ export interface NameHit {
   isVerified: boolean
 }
 
-/** The cluster that holds the name of an input `i`. */
+/** SQL: the cluster that holds the name of an input `i`. */
 const holderNamed = (
-  l: Leaves,
-): string => `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
-  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
+  l: PartitionNames,
+): string => `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
+  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_OUTCOME} LIMIT 1`
 
-// holders of bare names of one cluster are looked for once: a name may be among a thousand wallets
+// reads the holder of each bare name once: a cluster's name may come with a thousand wallets
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderNamed(l)
@@ -115,10 +115,10 @@ const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
 })
 
 /**
- * Wallets that canonical names resolve to in public, one element per input, in its order. `cluster/wallet` resolves to
- * the owner of that name below the community, else to that wallet of the cluster: both share a namespace, and a
- * registered name stays with its owner when the cluster's name moves. A cluster alone resolves to its wallet `main`,
- * else to its oldest verified one.
+ * Public wallets that canonical names resolve to, one element per input, in the same order. `cluster/wallet` resolves
+ * to the owner of that name below the community, or else to that wallet of the cluster: both share a namespace, and a
+ * registered name stays with its owner when the cluster's name moves. `cluster` resolves to its wallet `main`, or else
+ * to its oldest verified one.
  */
 export async function findByNames(
   db: Queryable,
@@ -133,7 +133,7 @@ export async function findByNames(
   )
 }
 
-// a cluster has a thousand wallets at most
+// a cluster has at most a thousand wallets
 const byTypes = prepare<NameHit & { ord: number }>(
   'by_types',
   (
@@ -148,8 +148,8 @@ const byTypes = prepare<NameHit & { ord: number }>(
 )
 
 /**
- * Verified public wallets of a kind in clusters, in the order given: `main` where it is one, else the oldest.
- * @param all with a pattern of the hex of stored addresses
+ * Verified public wallets of one type in clusters, in the given order: `main` where it matches, or else the oldest.
+ * @param all inputs, each with a pattern of the hex of stored addresses
  */
 export const findByTypes = (
   db: Queryable,
@@ -166,19 +166,20 @@ export const findByTypes = (
       ]),
   )
 
-/** As of the newest event of the feed. */
+/** A cluster's wallets as of the newest event of the feed. */
 export interface Bundle {
   generation: number
   newest: number
   clusterName: string | null
-  /** Its wallets, each `<name>:<stored address in hex>`, `main` first, then the oldest; null without a cluster. */
+  /** Wallets, each `<name>:<stored address in hex>`: `main` first, then the oldest. Null without a cluster. */
   wallets: string | null
 }
 
-/** Most wallets of a bundle: `main`, and the oldest. */
+/** Most wallets in a bundle: `main`, and the oldest. */
 export const BUNDLE_WALLETS = 20
 
-// wallets of a cluster are read once, however many of its addresses are asked for; arrays would take the driver long
+// reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
+// driver parses arrays slowly.
 const bundles = prepare<Bundle & { ord: number }>(
   'bundles',
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
@@ -198,7 +199,7 @@ const bundles = prepare<Bundle & { ord: number }>(
 )
 
 /**
- * The bundles of many addresses: one per input, in its order.
+ * The bundles of many addresses, one per input, in the same order.
  * @param stored pattern of the hex of the wallets' stored addresses; null for all
  */
 export async function findBundles(
@@ -207,20 +208,20 @@ export async function findBundles(
   addresses: readonly Buffer[],
   stored: string | null,
 ): Promise<Bundle[]> {
-  // nobody's address has a row, too
+  // addresses without a cluster have a row, too
   return (await readOnce(addresses, keyOf, (asked) =>
     bundles(db, network, [asked, stored]),
   )) as Bundle[]
 }
 
-// a range, since the pattern of LIKE takes `_` for any character; `~` follows every character of names in ASCII
+// a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginning = prepare<{ name: string }>(
   'names_beginning',
-  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON}
+  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_OUTCOME}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
 
-/** Registered names that begin with a text, in the order of ASCII. @param prefix in lower case */
+/** Registered names that begin with a text, in ASCII order. @param prefix in lower case */
 export async function findNamesBeginning(
   db: Queryable,
   network: Network,
@@ -235,12 +236,12 @@ export type Availability = 'free' | 'taken' | 'pending'
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
-      ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}`)} AS taken,
-      ${some(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
+      ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME}`)} AS taken,
+      ${existsRow(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 
-/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed one leads. */
+/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed bid leads. */
 export async function readAvailability(
   db: Queryable,
   network: Network,

@@ -1,22 +1,22 @@
 import { BID_WORDS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, prepare, prepareOne, rowsHeldBy } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { heldNamesSql, journalEntrySql, prepare, prepareOne } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** Times in ms. */
+/** A name that an address owns. Times in ms. */
 export interface OwnedName {
   name: string
   clusterId: Buffer
   /** Name of the owner's wallet in the cluster. */
   walletName: string
-  /** The amount of the bid that registered it. */
+  /** Amount of the winning bid. */
   amountWei: bigint
   createdMs: number
   updatedMs: number
-  /** Stored address, null where it is private. */
+  /** Stored address. Null where it is private. */
   updatedBy: Buffer | null
 }
 
@@ -30,19 +30,19 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
-      SELECT n.* FROM (${rowsHeldBy(l, 'w.cluster')}) held CROSS JOIN LATERAL (
+      SELECT n.* FROM (${heldNamesSql(l, 'w.cluster')}) held CROSS JOIN LATERAL (
         SELECT name, seq, updated_seq FROM ${l.names}
-        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON} AND seq > $2 ORDER BY seq LIMIT $3
+        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON_OUTCOME} AND seq > $2 ORDER BY seq LIMIT $3
       ) n ORDER BY n.seq LIMIT $3
     ) n
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.updated_seq')}) updated
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
     WHERE w.verified ORDER BY n.seq`,
 )
 
-/** A stretch of a list whose rows are in the order of the journal. */
-export interface Stretch {
-  /** Sequence number behind which it begins. */
+/** A page of a list in the order of the journal. */
+export interface JournalPage {
+  /** Sequence number after which the page begins. */
   after: number
   limit: number
 }
@@ -52,7 +52,7 @@ export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: Stretch,
+  { after, limit }: JournalPage,
 ): Promise<OwnedName[]> {
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
@@ -62,12 +62,12 @@ const winning = prepare<{ name: string; body: Buffer }>(
   'winning_bids',
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
-    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
+    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_OUTCOME}
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     WHERE h.network = ${l.network}`,
 )
 
-/** The bids that won names, by name; of a name that nobody holds there is none. */
+/** The winning bids of names, by name. Names that nobody holds are missing. */
 export async function findWinningBids(
   db: Queryable,
   network: Network,
@@ -81,12 +81,15 @@ export async function findWinningBids(
 const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | null]>(
   'name_position',
   (l) => `SELECT seq FROM ${l.names}
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON} AND $2::text IS NULL
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME} AND $2::text IS NULL
     UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 
-/** Sequence number at which a name was registered, null where nobody has it; `wallet` is null for one of a cluster. */
-export async function positionOf(
+/**
+ * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
+ * cluster.
+ */
+export async function registrationPosition(
   db: Queryable,
   network: Network,
   { cluster, wallet }: { cluster: string; wallet: string | null },

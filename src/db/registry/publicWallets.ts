@@ -1,13 +1,13 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { holderOf, type Leaves, prepare } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * The public entry of an address: where it is verified, else its oldest mention. The limit lets the index of public
- * entries alone be used: filtering private ones takes time that tells of them.
+ * SQL: the public entry of an address: the verified one, or else the oldest. The partial index of public entries has to
+ * answer this with LIMIT 1: filtering out private entries takes time that reveals them.
  */
-export const publicWallet = (l: Leaves, address: string): string =>
+export const publicWallet = (l: PartitionNames, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private
    ORDER BY verified DESC, created_seq, cluster LIMIT 1`
 
@@ -17,15 +17,15 @@ export interface PublicWallet {
   isVerified: boolean
 }
 
-// A cluster without public wallets gives one row without an address. The limit stands inside, so that no more rows are
-// read than are returned.
+// A cluster without public wallets gives one row without an address. LIMIT is inside, so that no more rows are read
+// than returned.
 const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isVerified: boolean }>(
   'public_wallets_by_names',
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
     CROSS JOIN LATERAL (
-      SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
     ) n
     LEFT JOIN LATERAL (
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w
@@ -36,10 +36,10 @@ const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isV
 )
 
 /**
- * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in their order;
- * null where nobody holds it.
- * @param limit of wallets, all names together
- * @returns null when there are more wallets than the limit
+ * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in the same
+ * order. Null where nobody holds the name.
+ * @param limit most wallets of all names together
+ * @returns null when there are more
  */
 export async function findPublicWallets(
   db: Queryable,

@@ -7,13 +7,13 @@ import { LONGEST_PAUSE_MS } from '../outbox/due.js'
 import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 
-/** Failed deliveries that are kept of each webhook. */
+/** Failed deliveries that are kept for each webhook. */
 export const FAILURES_KEPT = 100
 
-/** Places to which the operator has a network's public feed sent. */
+/** A URL to which a network's public feed is sent, as the operator configured it. */
 export type Webhook = Omit<Plain<StoredWebhook>, 'leaseMs'>
 
-/** A webhook that this process has in hand until the lease ends, with the head of its feed. */
+/** A webhook that this process handles until the lease ends, with the head of its feed. */
 export type LeasedWebhook = Plain<StoredWebhook> & { headGeneration: number; headSeen: number }
 
 const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
@@ -22,7 +22,7 @@ const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
-/** The first message begins with the feed or goes on after `cursor`. @returns the webhook's id */
+/** Adds a webhook. Its first message begins with the feed, or after `cursor`. @returns the webhook's id */
 export async function addWebhook(
   db: Queryable,
   webhook: Pick<Webhook, 'network' | 'url' | 'key' | 'from' | 'cursor' | 'createdMs'>,
@@ -38,15 +38,16 @@ export async function addWebhook(
   return row!.id
 }
 
-/** @returns false where there is none of that id */
+/** @returns false where no webhook has this id */
 export async function removeWebhook(db: Queryable, id: number): Promise<boolean> {
   return (await readRows(db, 'DELETE FROM webhooks WHERE id = $1 RETURNING id', [id])).length > 0
 }
 
 /**
- * Takes in hand what has something to deliver: one process at a time, which a lease bounds, so the death of one
- * delays no webhook for longer.
- * @throws ClockError when this process's clock is off: what it put off would wait for its time, in other processes too
+ * Leases webhooks that have something to deliver. One process at a time handles a webhook, and the lease ends if the
+ * process dies.
+ * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
+ * processes too
  */
 export async function leaseWebhooks(
   db: Queryable,
@@ -71,14 +72,14 @@ export async function leaseWebhooks(
   return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [row]))
 }
 
-/** Outcome of a delivery; the webhook is free again. */
+/** Outcome of a delivery. Saving it releases the webhook. */
 export type WebhookChange = Pick<
   Webhook,
   'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'
 > &
   Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
 
-/** @returns false where another process has the webhook now, or it is gone */
+/** @returns false where another process handles the webhook now, or it was removed */
 export async function saveWebhook(
   db: Queryable,
   { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,
@@ -94,7 +95,7 @@ export async function saveWebhook(
   return rows.length > 0
 }
 
-/** Sends on from a token, null for the beginning, or from where it stands; what was parked or put off goes at once. */
+/** Continues from a token (null: from the beginning), or from the present position. Ends parking and back-off. */
 export async function replayWebhook(
   db: Queryable,
   id: number,
@@ -112,7 +113,7 @@ export async function replayWebhook(
 
 export type WebhookFailure = Plain<StoredFailure>
 
-/** Keeps a failed delivery, the newest of its webhook alone. */
+/** Stores a failed delivery, and deletes all but the newest `FAILURES_KEPT` of its webhook. */
 export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {
   const { webhook, atMs, message, cursor, reason } = failure
   await readRows(
@@ -126,7 +127,7 @@ export async function addWebhookFailure(db: Queryable, failure: WebhookFailure):
   )
 }
 
-/** Of one webhook or of all, newest first. */
+/** Failures of one webhook or of all, newest first. */
 export const listWebhookFailures = (db: Queryable, id: number | null): Promise<WebhookFailure[]> =>
   readRows(
     db,
@@ -135,7 +136,7 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
     [id],
   )
 
-/** By state, with the age of the oldest failure in a row, ms; nothing where there is none. */
+/** Number of webhooks by state, with the age of the oldest failure in a row, ms. Empty where there is none. */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(
     db,

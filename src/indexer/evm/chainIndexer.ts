@@ -2,12 +2,12 @@ import { type Heads, readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
-import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type TrustGround } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   type AttachPoint,
@@ -21,56 +21,62 @@ import {
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
-import { measure } from '../progress.js'
+import { measureProgress } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
-import { type Extension, extendTail } from './tail.js'
+import { extendTail, type TailExtension } from './tail.js'
 import {
   type ChainIndexerOptions,
   firstState,
+  type IndexerOutcome,
   logCount,
-  type Outcome,
   type TailBlock,
 } from './types.js'
-import { alarmOf, assertNoMoney, undecided } from './undecided.js'
+import { assertNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
 import { firstBatch, writeFollowed } from './write.js'
 
-/** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
+/**
+ * Largest gap to the head at which blocks are followed one by one, as facts first. A larger gap is backfilled in
+ * ranges.
+ */
 export const FOLLOW_MAX_BLOCKS = 64
 
-/** Confirmed blocks that the tail holds unproved at most: what comes meanwhile is read once it can be proved. */
+/** Most confirmed blocks in the tail that are not proved. Further blocks are read once these can be proved. */
 const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
 
-/** Looks, and their time, after which a replaced checkpoint halts its chain: what few answers show may pass. */
+/**
+ * How many checks in a row, and for how long, must find the checkpoint replaced before its chain halts: a few wrong
+ * answers may be transient.
+ */
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
-/** A local chain replaces a confirmed block only by coming back from an older state. */
-export const NO_PATIENCE = { looks: 1, ms: 0 }
+/** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
+export const LOCAL_HALT_PATIENCE = { looks: 1, ms: 0 }
 
 /**
- * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
- * write checks the leader's epoch, so a network has one writer.
+ * Indexes one chain. A hub's logs go through the tail into the journal, a spoke's messages into their table. Every
+ * write checks the leader's epoch, so each network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
   readonly #fetcher: RangeFetcher
-  /** Minimum in force; null before the first step. */
+  /** Minimum in force. Null before the first step. */
   #minimumWei: bigint | null = null
-  /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
+  /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: TailBlock[] = []
-  /** Place of the checkpoint; null before it is looked at, and after a failed step. */
+  /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
   #place: AttachPoint | null = null
-  /** Looks in a row that found the checkpoint replaced. */
+  /** Number of checks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
   /** Nodes that have to give equal answers. */
   #nodes = 2
-  /** Time since which a second node has been silent. */
+  /** Time since which a second node has not answered. */
   #silentSinceMs: number | null = null
-  /** Why the tail's confirmed blocks could not be proved in this step, which wrote the new ones. */
+  /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
   #unproved: Error | null = null
-  /** Most blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
+  /** Most blocks followed in one step. Halved by a failed step, since one bad answer fails all of its blocks. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
   constructor(options: ChainIndexerOptions) {
@@ -81,10 +87,10 @@ export class ChainIndexer {
   }
 
   /**
-   * Does what there is to do now towards the chain's head, without timers.
-   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   * Does the next piece of work towards the chain's head, without timers.
+   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<Outcome> {
+  async step(): Promise<IndexerOutcome> {
     return this.#options.chain.stages.during('node', async () => {
       try {
         return await this.#stepBy(2)
@@ -96,7 +102,7 @@ export class ChainIndexer {
   }
 
   /** @param nodes that have to give equal answers, where so many are configured */
-  async #stepBy(nodes: number): Promise<Outcome> {
+  async #stepBy(nodes: number): Promise<IndexerOutcome> {
     this.#nodes = nodes
     this.#unproved = null
     try {
@@ -111,10 +117,10 @@ export class ChainIndexer {
       if (error === this.#unproved) throw error
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
-          `${error.message}, which was confirmed: look at the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
+          `${error.message}, which was confirmed: check the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
-      // the transaction may have been committed: tail and place are read anew
+      // the transaction may have been committed, so tail and checkpoint are read again
       this.#tail = []
       this.#place = null
       return this.#fail(error)
@@ -122,24 +128,28 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = alarmOf(undecided(error))
+    const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
     const lastError = chainErrorOf(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
   }
 
-  /** True where the chains file lets indexing go on by one node, after its time of another's silence. */
+  /**
+   * True where the chains file allows indexing by one node (`singleNodeAfter`), and the other has not answered for that
+   * time.
+   */
   #mayGoOnAlone(error: unknown): boolean {
-    if (undecided(error) instanceof DisagreementError) this.#silentSinceMs = null
-    if (!(undecided(error) instanceof SilenceError)) return false
+    if (undecidedErrorOf(error) instanceof DisagreementError) this.#silentSinceMs = null
+    if (!(undecidedErrorOf(error) instanceof SilenceError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
     return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
   }
 
-  /** Counts a look that found the checkpoint replaced. */
+  /** Counts a check that found the checkpoint replaced. True once the chain has to halt. */
   #isOutOfPatience(): boolean {
-    const { chain, haltPatience = chain.config.local ? NO_PATIENCE : HALT_PATIENCE } = this.#options
+    const { chain, haltPatience = chain.config.local ? LOCAL_HALT_PATIENCE : HALT_PATIENCE } =
+      this.#options
     this.#doubt ??= { looks: 0, sinceMs: performance.now() }
     this.#doubt.looks += 1
     return (
@@ -148,12 +158,12 @@ export class ChainIndexer {
     )
   }
 
-  async #advance(): Promise<Outcome> {
+  async #advance(): Promise<IndexerOutcome> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.halted = row.halted
     if (row.halted) {
-      // an operator's rewind ends this leadership: the next leader finds the chain repaired
+      // an operator's rewind ends this lead, and the next leader finds the chain repaired
       await this.#inDatabase(() => assertLeader(pool, row.network, epoch))
       return { kind: 'halted', reason: row.halted }
     }
@@ -163,9 +173,9 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const heads = await chain.heads()
-    const { latest, confirmed: told, confirmedMs } = heads
+    const { latest, confirmed: reported, confirmedMs } = heads
     const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
-      if (!undecided(error)) throw error
+      if (!undecidedErrorOf(error)) throw error
       this.#unproved = error as Error
       return row.nextBlock - 1
     })
@@ -182,16 +192,16 @@ export class ChainIndexer {
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
-    // another node may be further than the one that gave the newest block
+    // another node may be further than the one that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
-    const unproved = this.#tail.filter(({ block }) => block <= told).length
+    const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
     return this.#follow(latest, confirmed, { place: this.#place, isFull })
   }
 
   /**
-   * True if blocks that are confirmed now were read by their hashes, and are still on the chain: a range by number may
-   * leave out what they have, where no record shows it.
+   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a record,
+   * a range read by number may silently leave out their logs.
    */
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
@@ -201,15 +211,16 @@ export class ChainIndexer {
     return header?.hash === toHex(last.hash)
   }
 
-  #showGround({ trust, nodes }: Ground): void {
+  #showGround({ trust, nodes }: TrustGround): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
   /**
-   * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the
-   * rows' own transaction. A process that is killed anywhere goes on from the checkpoint; the signal ends it sooner.
+   * Takes confirmed blocks up to `to` into the journal: parallel reads of ranges, one ordered writer, and the
+   * checkpoint in the transaction of the rows. A process that is killed anywhere continues from the checkpoint. The
+   * signal ends the backfill early.
    */
-  async #backfill(to: number, latest: Header): Promise<Outcome> {
+  async #backfill(to: number, latest: Header): Promise<IndexerOutcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
     const nodes = this.#nodes
@@ -225,7 +236,7 @@ export class ChainIndexer {
         totalBlocks: to - first + 1,
         registrations: entries,
       }
-      onProgress?.(measure({ network, label, ...counts }, startedMs))
+      onProgress?.(measureProgress({ network, label, ...counts }, startedMs))
     }
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
@@ -233,7 +244,7 @@ export class ChainIndexer {
         await this.#assertContinues(fetched)
         if (!fetched.record && keepsRecord(chain)) {
           if (foldedFrom === row.nextBlock)
-            throw transient(`the contracts' record of block ${fetched.to} is not known`)
+            throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
           await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
@@ -248,7 +259,10 @@ export class ChainIndexer {
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
-  /** @throws DeepReorgError where the checkpoint's block was replaced; Error where one node's was */
+  /**
+   * @throws DeepReorgError where the checkpoint's block was replaced on the chain; Error where only one node has
+   * another block
+   */
   async #assertContinues({ from, to, parentHash }: FetchedRange): Promise<void> {
     const { chain, row } = this.#options
     const { lastHash } = this.#place!
@@ -258,7 +272,7 @@ export class ChainIndexer {
     throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)
   }
 
-  /** The highest block that as many nodes call confirmed as have to agree: what is confirmed stays. */
+  /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
   async #confirmedBy(first: Heads): Promise<number> {
     const { chain, row } = this.#options
     const { confirmed, node } = first
@@ -273,7 +287,7 @@ export class ChainIndexer {
     latest: Header,
     confirmedBlock: number,
     { place, isFull }: { place: AttachPoint; isFull: boolean },
-  ): Promise<Outcome> {
+  ): Promise<IndexerOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
@@ -296,15 +310,17 @@ export class ChainIndexer {
         nodes: this.#nodes,
       })
     } catch (error) {
-      // what is new is shown as unconfirmed meanwhile
-      if (!undecided(error)) throw error
+      // until then, new blocks are shown as unconfirmed
+      if (!undecidedErrorOf(error)) throw error
       this.#unproved = error as Error
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
-    // a block that nodes contradict each other about may be one node's: it is read anew, of another
-    const why = undecided(this.#unproved)
-    // a full tail ends where nodes no longer have the state: a catch-up proves it by the newest block's
+    // where nodes contradict each other about a block, one of them may have invented it: the block is read again, from
+    // another node
+    const why = undecidedErrorOf(this.#unproved)
+    // a full tail is dropped once nodes no longer have the state to prove it: a catch-up proves its blocks by the
+    // newest block's record
     const isPast = isFull && why instanceof SilenceError
     this.#tail = isPast || why instanceof DisagreementError ? [] : tail.slice(confirming.length)
     return {
@@ -317,7 +333,7 @@ export class ChainIndexer {
     }
   }
 
-  /** Asks for the record of a confirmed block while logs are read, but not after a failed step. */
+  /** Requests the record of a confirmed block while logs are read, unless the last step failed. */
   #askRecord(latest: Header, confirmed: number): AskedRecord | null {
     const { chain, row } = this.#options
     const hash =
@@ -336,11 +352,11 @@ export class ChainIndexer {
     return this.#options.chain.stages.during('database', part)
   }
 
-  /** With the checkpoint behind the logs, and the tail that goes on from there. */
+  /** Writes the logs with the next checkpoint, and the tail that follows it. */
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly ProvedRange[],
-    extension: Extension | null,
+    extension: TailExtension | null,
   ): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -375,15 +391,15 @@ export class ChainIndexer {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
 
-  async #settle({ kind }: Outcome): Promise<void> {
+  async #settle({ kind }: IndexerOutcome): Promise<void> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.nextBlock = row.nextBlock
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
-    // a head above what could be proved is none that names may be sold by
+    // a head is only reported once it could be proved, since names are quoted by it
     if (!this.#unproved && this.#clock.headMs !== null) state.headMs = this.#clock.headMs
-    // a backfill may have taken hours: the step after it knows the head
+    // a backfill may have taken hours, so the next step checks the head
     if (
       state.isCaughtUp ||
       this.#unproved ||
@@ -391,18 +407,18 @@ export class ChainIndexer {
       !(await this.#hasCaughtUp())
     )
       return
-    // a spoke that is added later doesn't bring catching up back
+    // only the hub ends the catch-up: a spoke that is added later does not begin another one
     if (chain.role === 'hub') await this.#inDatabase(() => markCaughtUp(pool, row.network, epoch))
     state.isCaughtUp = true
   }
 
-  /** By a head that isn't that of a node which still syncs. */
+  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old one. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
     if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed)
       return false
-    // a node that syncs shows an old head
+    // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
@@ -414,7 +430,7 @@ export class ChainIndexer {
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 
-  async #halt(reason: string): Promise<Outcome> {
+  async #halt(reason: string): Promise<IndexerOutcome> {
     const { pool, row, epoch } = this.#options
     await this.#inDatabase(() => haltChain(pool, row, epoch, reason))
     row.halted = reason
@@ -423,8 +439,11 @@ export class ChainIndexer {
   }
 }
 
-/** Tail behind a range of a catch-up. The last hash stays known: a local chain may come back from an older state. */
-const behind = ({ to: block, lastHash: hash }: ProvedRange): Extension => ({
+/**
+ * The tail after a range of a catch-up. Keeps the range's last hash, since a local chain may restart from an older
+ * state.
+ */
+const behind = ({ to: block, lastHash: hash }: ProvedRange): TailExtension => ({
   dropFrom: block,
   blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],
 })

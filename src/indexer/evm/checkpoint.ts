@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { takeRowsBack } from '../../db/journal/rewind/rows.js'
+import { removeNewestRows } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -13,8 +13,8 @@ export class DeepReorgError extends Error {
 }
 
 /**
- * True if the checkpoint's block has been replaced: every node that knows its height has another one there, two nodes
- * at least where there are two. A single node on another fork is that node's trouble and no reason to halt the chain.
+ * True if the checkpoint's block has been replaced: every node that has its height has another block there, and at
+ * least two nodes do where two are configured. A single node on another fork is not a reason to halt the chain.
  * @throws ChainUnavailableError
  */
 export async function isCheckpointReplaced(
@@ -28,7 +28,7 @@ export async function isCheckpointReplaced(
 const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
-/** Some node shows the block, and none another. @throws ChainUnavailableError */
+/** True if some node has the checkpoint's block, and no node has another one. @throws ChainUnavailableError */
 export async function hasCheckpoint(
   chain: EvmChain,
   { parentHash, nextBlock }: ChainRow,
@@ -42,9 +42,9 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
 
 /**
- * Checks that the chain still has the checkpoint's block. A node that lacks it is found by each of its answers; only
- * the word of all halts a chain. A local chain that its launcher restored from an older state may have lost it: then
- * the checkpoint moves back as far as no entry of the journal is touched.
+ * Checks that the chain still has the checkpoint's block. A chain halts only if all nodes deny it. A single node
+ * without the block is detected by each of its answers. A local chain that restarted from an older state may have lost
+ * the block. Then the checkpoint moves back, as far as no journal entry is affected.
  * @throws DeepReorgError, ChainUnavailableError
  */
 export async function assertCheckpoint(
@@ -69,9 +69,9 @@ export async function assertCheckpoint(
 }
 
 /**
- * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry
- * stands above it. A killed local chain comes back from a state that may be a second old, without its newest blocks.
- * @returns whether the checkpoint stands on the chain again
+ * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry is
+ * above it. A killed local chain restarts from a state that may be a second old, without its newest blocks.
+ * @returns true if the checkpoint is on the chain again
  */
 async function restoreLocalCheckpoint(
   pool: pg.Pool,
@@ -79,7 +79,7 @@ async function restoreLocalCheckpoint(
   row: ChainRow,
   epoch: number,
 ): Promise<boolean> {
-  const common = await newestCommon(
+  const common = await newestCommonBlock(
     chain,
     await readHashes(pool, row.network, row.chain),
     row.nextBlock - 1,
@@ -94,13 +94,14 @@ async function restoreLocalCheckpoint(
     parentHash,
     parentMs: common.timestampMs,
   }
-  if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
+  if (!(await inTransaction(pool, (client) => removeNewestRows(client, target, epoch))))
+    return false
   Object.assign(row, { nextBlock, parentHash })
   return true
 }
 
-/** Null for none. @param known the newest first */
-export async function newestCommon(
+/** Newest known block that is on the chain. Null for none. @param known blocks, newest first */
+export async function newestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],
   below: number,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { blockAt } from '../../chains/evm/logs.js'
+import { blockOfPosition } from '../../chains/evm/logs.js'
 import type { ChainRecord } from '../../chains/evm/record.js'
-import { ContradictingError, LackingError, transient } from '../../chains/rpc/errors.js'
-import type { Agreed, Call } from '../../chains/rpc/nodes.js'
+import { ContradictingError, MissingDataError, transientError } from '../../chains/rpc/errors.js'
+import type { Agreement, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type AttachPoint,
@@ -26,15 +26,15 @@ import {
 } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { decodedOf, type TailBlock } from './types.js'
+import { logsOfBlocks, type TailBlock } from './types.js'
 
-/** Record as of a block, asked for while logs are read. */
+/** Record as of a block, requested while logs are read. */
 export interface AskedRecord {
   hash: Buffer
   record: ReturnType<typeof recordAtOrNull>
 }
 
-/** Blocks above the checkpoint. */
+/** The blocks above the checkpoint. */
 interface KnownTail {
   tail: readonly TailBlock[]
   /** The checkpoint. */
@@ -46,16 +46,16 @@ interface KnownTail {
 const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
   from: blocks[0]!.block,
   to: blocks.at(-1)!.block,
-  decoded: decodedOf(blocks),
+  decoded: logsOfBlocks(blocks),
   parentHash: blocks[0]!.parentHash,
   lastHash: blocks.at(-1)!.hash,
 })
 
 /**
- * Proves blocks of the tail that are confirmed now. What the tail has of a hub's is enough where it makes the record,
- * but for the places of logs, which no record holds: a second node has to give the same. Other blocks are read anew.
- * Where only the newest block's record is known, it proves the whole tail.
- * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one
+ * Proves blocks of the tail that are confirmed now. A hub's logs in the tail are enough if they produce the record. The
+ * record does not cover the blocks of the logs, so a second node has to confirm these. Other blocks are read again. If
+ * only the newest block's record is known, it proves the whole tail.
+ * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
   chain: EvmChain,
@@ -85,8 +85,8 @@ export async function proveBlocks(
   const isAlone = chain.rpc.size === 1 || least === 1
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRange(chain, { ...proved, nodes: 1 })]
-  // by the newest block's record each log of the tail has to be in its block
-  const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
+  // for the newest block's record, each log of the tail has to be in its block
+  const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
   const ask = async (call: Call): Promise<CheckedRange> => {
     if (await hasSameLogs(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
@@ -108,34 +108,35 @@ async function readAnew(
   const read = await readInRanges(source, from, to)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
-    throw transient(
+    throw transientError(
       `blocks ${from}-${to} of "${chain.config.label}" are of another fork than before`,
     )
 
   const places = new Set(read.flatMap((part) => part.decoded.places))
   const missing = decoded.places.find((one) => !places.has(one))
   if (missing !== undefined && !isProvable(chain))
-    throw new LackingError(
-      `a node leaves out a log of block ${blockAt(missing)} that was read by the block's hash`,
+    throw new MissingDataError(
+      `a node leaves out a log of block ${blockOfPosition(missing)} that was read by the block's hash`,
     )
   return read.map((part) => provedRange(chain, part))
 }
 
 /**
- * Record of the newest known block, which all logs of the tail have to make: nodes have its state longest.
- * @throws Error where they don't; UndecidedError, ChainUnavailableError
+ * Record of the newest known block. All logs of the tail have to produce it. Nodes keep the state of the newest block
+ * longest.
+ * @throws Error where they do not; UndecidedError, ChainUnavailableError
  */
 export async function recordByTop(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,
-): Promise<Agreed<ChainRecord>> {
+): Promise<Agreement<ChainRecord>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? row.parentHash
-  if (!hash) throw transient('the chain has no confirmed block')
+  if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
   const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
-  const made = recordAfterLogs(chain, place.record, decodedOf(tail))
+  const made = recordAfterLogs(chain, place.record, logsOfBlocks(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
   return own
 }

@@ -1,6 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import {
   type AttachPoint,
   type CheckedRange,
@@ -13,18 +13,18 @@ import {
 import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 
-/** With the number of nodes that gave the logs. */
+/** A range with the number of nodes that gave its logs. */
 export type FetchedRange = CheckedRange & { nodes: number }
 
 /** Fetches a chain's confirmed logs for its writer, with the records that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width = createRangeWidth()
-  /** Records at the ends of ranges to come, where nodes no longer have the state. */
+  /** Records at the ends of later ranges, for nodes that no longer have the state. */
   #folded: KnownRecords = new Map()
-  /** Nodes that agreed on the blocks of the logs that were folded. */
+  /** Number of nodes that agreed on the blocks of the folded logs. */
   #foldedBy = 0
-  /** False after a catch-up whose logs did not make the record: times in logs may be wrong. */
+  /** False after a catch-up whose logs did not produce the record: the times in the logs may be wrong. */
   #isHinted = true
 
   constructor(chain: EvmChain) {
@@ -32,7 +32,7 @@ export class RangeFetcher {
   }
 
   /**
-   * Consecutive ranges from the place up to block `to`, some read ahead.
+   * Consecutive ranges from a checkpoint up to block `to`, some read ahead.
    * @param nodes that have to give equal answers
    */
   ranges(
@@ -41,7 +41,7 @@ export class RangeFetcher {
     to: number,
     nodes: number,
   ): AsyncGenerator<FetchedRange> {
-    // what one node placed refutes no other
+    // records that too few nodes confirm must not refute another node
     const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
     const source = rangesCheckedByRecord(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
@@ -49,7 +49,8 @@ export class RangeFetcher {
   }
 
   /**
-   * Learns the records of a catch-up whose blocks' state is gone: from the newest confirmed block, or from the newest.
+   * Calculates the records of a catch-up whose state nodes have dropped: from the newest confirmed block, or from the
+   * newest block.
    * @throws UndecidedError or ChainUnavailableError that says why neither is known
    */
   async foldAhead(
@@ -60,7 +61,7 @@ export class RangeFetcher {
   ): Promise<void> {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
-    if (!header) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
+    if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
     const early = await recordAtOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
     const record = early ?? (await recordAt(chain, latest, nodes))

@@ -6,13 +6,13 @@ import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { attachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { newestCommon } from './checkpoint.js'
+import { newestCommonBlock } from './checkpoint.js'
 
 /**
- * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
- * next step would halt the chain again.
- * @param block the first block to leave out
- * @throws Error with one sentence that names a possible block; as `attachPointOf`
+ * The target of a rewind, checked against the chain: chain and database have to share the block before it. Otherwise
+ * the next step halts the chain again.
+ * @param block first block to leave out
+ * @throws Error with one sentence that names a possible block; errors of `attachPointOf`
  */
 export async function rewindPoint(
   pool: pg.Pool,
@@ -30,7 +30,7 @@ export async function rewindPoint(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // the record at a later block would hide logs that are missing below it
+  // with the record of a later block, logs that are missing before it could not be detected
   await attachPointOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
   if (!header)
@@ -40,7 +40,7 @@ export async function rewindPoint(
   const known = await knownHashes(pool, row)
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {
-    const common = await newestCommon(chain, known, block - 1)
+    const common = await newestCommonBlock(chain, known, block - 1)
     const hint =
       common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
     throw new Error(`block ${block - 1} of ${where} has been replaced too: choose ${hint}.`)
@@ -53,11 +53,11 @@ export async function suggestedBlock(
   chain: EvmChain,
   row: ChainRow,
 ): Promise<number | null> {
-  const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
+  const common = await newestCommonBlock(chain, await knownHashes(pool, row), row.nextBlock)
   return common && common.number + 1
 }
 
-/** Kept hashes of confirmed blocks, the newest first. */
+/** Stored hashes of confirmed blocks, newest first. */
 async function knownHashes(
   pool: pg.Pool,
   row: ChainRow,

@@ -1,7 +1,7 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { filterOf } from '../../chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../chains/evm/decodeLogs.js'
 import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
-import { LackingError, transient } from '../../chains/rpc/errors.js'
+import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { minimumEntries } from '../../record/minima.js'
@@ -18,21 +18,21 @@ export interface KnownBlocks {
   tail: readonly TailBlock[]
 }
 
-/** Continuation of the known blocks on the chain. */
-export interface Extension {
+/** How the chain continues the known blocks. */
+export interface TailExtension {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
-  /** Blocks to add on top, in order, each the parent of the next. */
+  /** Blocks to append, in order, each the parent of the next. */
   blocks: TailBlock[]
 }
 
-/** Blocks whose logs are read at once. */
+/** Blocks whose logs are read in parallel. */
 const LOGS_AT_ONCE = 8
 
 /**
- * Compares the chain's head with the tail and reads what is new, from one node. Every block's parent is checked; only
- * another hash at a known height is a reorg.
- * @param maxBlocks upper bound on new blocks: a small read succeeds more often
+ * Compares the chain's head with the tail and reads new blocks from one node. Checks every block's parent. Only another
+ * hash at a known height is a reorg.
+ * @param maxBlocks most new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
@@ -40,14 +40,14 @@ export async function extendTail(
   known: KnownBlocks,
   latest: Header,
   maxBlocks: number,
-): Promise<Extension | null> {
+): Promise<TailExtension | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const read = async (newest: Header | null): Promise<Extension | null> => {
+    const read = async (newest: Header | null): Promise<TailExtension | null> => {
       if (!newest)
-        throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
+        throw new MissingDataError(`eth_getBlockByNumber: block ${end} below the head is missing`)
       const headers = await newHeaders(call, known, newest)
       const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) =>
         readBlock(call, chain, header),
@@ -55,7 +55,7 @@ export async function extendTail(
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
     const readOwn = async () => read(await getHeader(call, end))
-    // another node's header may be none of this one's chain
+    // the header came from another node, and may be of another fork than this node's
     return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
 }
@@ -71,11 +71,13 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   )
   const headers = [...(await Promise.all(between)), latest].map((header) => {
     if (!header)
-      throw transient(`eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
+      throw transientError(
+        `eth_getBlockByNumber: a block below the head ${latest.number} is missing`,
+      )
     return header
   })
   assertLinked(headers)
-  // walks down to the first known block
+  // walks back to the first known block
   for (;;) {
     const lowest = headers[0]!
     const below = lowest.number - 1
@@ -86,22 +88,22 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
     }
     const parent = await getHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
-      throw transient(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
+      throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
   }
 }
 
-/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where one node has */
+/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node has */
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
   if (await isCheckpointReplaced(chain, row))
     throw new DeepReorgError(`block ${below} has been replaced`)
-  throw transient(
+  throw transientError(
     `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
   )
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const logs = await getBlockLogs(call, filterOf(chain.config), header)
+  const logs = await getBlockLogs(call, logFilterOf(chain.config), header)
   const decoded = await decodedLogs(call, chain, logs, () => header.timestampMs)
   return {
     block: header.number,

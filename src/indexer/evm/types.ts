@@ -1,5 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount, mergeLogs } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
@@ -9,18 +9,21 @@ import type { Progress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
-  /** Moved in place after each commit. */
+  /** Updated in place after each commit. */
   row: ChainRow
-  /** Looks in a row, and ms, for which a replaced checkpoint is doubted; default by the kind of chain. */
+  /**
+   * Number of checks in a row, and ms, before a replaced checkpoint halts the chain. The default depends on the kind of
+   * chain.
+   */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
 }
 
 /** Outcome of one step of a chain's indexer. */
-export type Outcome =
-  /** Confirmed blocks went from the chain straight into the journal. */
+export type IndexerOutcome =
+  /** Confirmed blocks were written directly to the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
-  /** New blocks joined the tail; some became confirmed. */
+  /** New blocks were added to the tail, or some became confirmed. */
   | {
       kind: 'followed'
       blocks: number
@@ -29,14 +32,18 @@ export type Outcome =
       entries: number
       dropped: number
     }
-  /** The head is known. */
+  /** There is no new block. */
   | { kind: 'idle' }
   /** The node's head is below our tail: the node is slow, not reorged. */
   | { kind: 'behind'; latest: number }
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** State of an indexer before its first step. @param urls nodes that are configured @param stages clock of its loop */
+/**
+ * State of an indexer before its first step.
+ * @param urls nodes that are configured
+ * @param stages measures the stages of its loop
+ */
 export const firstState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
   urls: number,
@@ -71,7 +78,8 @@ export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
 }
 
 /** Logs of blocks, in order. */
-export const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs =>
+export const logsOfBlocks = (blocks: readonly TailBlock[]): DecodedLogs =>
   mergeLogs(blocks.map(({ decoded }) => decoded))
 
-export const logCount = (blocks: readonly TailBlock[]): number => sizeOf(decodedOf(blocks))
+export const logCount = (blocks: readonly TailBlock[]): number =>
+  decodedLogCount(logsOfBlocks(blocks))

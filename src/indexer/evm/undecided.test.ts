@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { assertNoMoney } from './undecided.js'
 
-/** Decoded logs with one item of a kind. */
+/** Decoded logs with one item of this kind. */
 const logsWith = (kind: keyof DecodedLogs): DecodedLogs =>
   Object.assign(mergeLogs([]), { [kind]: [{}] })
 

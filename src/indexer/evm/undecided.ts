@@ -2,18 +2,18 @@ import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { DisagreementError, SilenceError, UndecidedError } from '../../chains/rpc/nodes.js'
 import type { AlarmName } from '../../ops/alarms.js'
 
-/** The error, or its cause, that says that too few nodes agree; null for another. */
-export function undecided(error: unknown): UndecidedError | null {
+/** The UndecidedError that an error is or has as its cause. Null for other errors. */
+export function undecidedErrorOf(error: unknown): UndecidedError | null {
   const { cause } = Object(error) as Error
   return [error, cause].find((one) => one instanceof UndecidedError) ?? null
 }
 
-export function alarmOf(error: UndecidedError | null): AlarmName | null {
+export function undecidedAlarm(error: UndecidedError | null): AlarmName | null {
   if (error instanceof DisagreementError) return 'ClusterdRpcContradiction'
   return error ? 'ClusterdRpcSilent' : null
 }
 
-/** @throws SilenceError where one node alone would have money moved */
+/** @throws SilenceError where the logs move money and only one node confirms them */
 export function assertNoMoney(logs: DecodedLogs): void {
   const { received, sent, payments, ends, credits } = logs
   const moving = [received, sent, payments, ends, credits].some((found) => found.length > 0)

@@ -9,27 +9,27 @@ import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
-import type { Reporting } from '../progress.js'
+import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
-import type { Outcome } from './types.js'
+import type { IndexerOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-/** Usual times between blocks for which the next head is left to a socket that has just shown one. */
+/** After a socket has shown a head, the worker waits so many usual block times for the next one before it polls. */
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
 export interface OpenChain {
   chain: EvmChain
   row: ChainRow
-  /** At the first contact. @throws ChainMismatchError, WrongChainError */
+  /** Identifies the chain at the first contact. @throws ChainMismatchError, WrongChainError */
   identify(): Promise<void>
 }
 
-/** New heads wake the worker; the poll is for those that its socket does not show. */
+/** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
 export function chainWorker(
   ctx: LeaderContext,
   { chain, row, identify }: OpenChain,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
@@ -37,18 +37,18 @@ export function chainWorker(
   const notify = createNotify()
   let isOpen = false
   let isHalted = false
-  // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
+  // another leader may have moved the checkpoint, and a commit on a broken connection may have succeeded
   let isRowStale = true
   let signOfLife = () => {}
   /** Time at which the socket showed its last head. */
-  let toldMs = Number.NEGATIVE_INFINITY
+  let notifiedMs = Number.NEGATIVE_INFINITY
 
   const onHead = (): void => {
-    toldMs = performance.now()
+    notifiedMs = performance.now()
     notify.notify()
   }
 
-  const onProgress: Reporting['onProgress'] = (progress) => {
+  const onProgress: IndexerCallbacks['onProgress'] = (progress) => {
     signOfLife()
     reporting.onProgress(progress)
   }
@@ -65,7 +65,7 @@ export function chainWorker(
     isOpen = true
   }
 
-  const report = (outcome: Outcome, startedMs: number): void => {
+  const report = (outcome: IndexerOutcome, startedMs: number): void => {
     if ('entries' in outcome && outcome.entries > 0)
       metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
@@ -88,7 +88,7 @@ export function chainWorker(
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
       const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer.state.blockMs ?? 0))
-      return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
+      return performance.now() - notifiedMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
     },
     subscribe: () =>
       wsUrl
@@ -112,7 +112,7 @@ export function chainWorker(
   }
 }
 
-/** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
+/** Configured minima of blocks for which the journal has another minimum or none. Only a rewind can add them. */
 export async function unappliedMinima(
   pool: pg.Pool,
   { config }: EvmChain,
@@ -127,12 +127,12 @@ export async function unappliedMinima(
     .map(([block]) => block)
 }
 
-const isNews = (outcome: Outcome): boolean =>
+const isNews = (outcome: IndexerOutcome): boolean =>
   outcome.kind === 'backfilled' ||
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
 
 /**
- * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the poller, which reads the
+ * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the worker, which reads the
  * head itself, so a silent socket costs latency but no block.
  * @returns a function that ends the subscription
  */

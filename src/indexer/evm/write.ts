@@ -1,4 +1,4 @@
-import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
 import { decideEntries, probeEntries, writeBatch } from '../../db/journal/append.js'
@@ -10,25 +10,25 @@ import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { Extension } from './tail.js'
-import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
+import type { TailExtension } from './tail.js'
+import { type ChainIndexerOptions, logsOfBlocks, type TailBlock } from './types.js'
 
-/** Entries per transaction beside other writers: signed changes wait for its lock, about 50 ms. */
-export const LIVE_BATCH = 1_000
+/** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
+export const LIVE_BATCH_ENTRIES = 1_000
 
-/** The first of some blocks, whose logs one transaction takes in: at least one block. */
+/** The first of some blocks, as many as one transaction writes. At least one. */
 export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
-    logs += sizeOf(decoded)
-    return i > 0 && logs > LIVE_BATCH
+    logs += decodedLogCount(decoded)
+    return i > 0 && logs > LIVE_BATCH_ENTRIES
   })
   return end === -1 ? blocks : blocks.slice(0, end)
 }
 
 /**
- * Writes what confirmed logs change beside the journal, in a pipeline: messages and payments of their tables. What is
- * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
+ * Writes what confirmed logs change outside the journal, in one pipeline: messages and payments. Unconfirmed rows below
+ * the checkpoint belong to another fork and are deleted.
  */
 function writeConfirmed(
   db: Queryable,
@@ -46,16 +46,16 @@ function writeConfirmed(
     writePayments(db, row, blocks, payments),
     writeOutcomes(db, row, ends),
     forgetConfirmedTail(db, network, chain, to.nextBlock),
-    ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
+    ...(decodedLogCount(logs) + received.length > 0 ? [notify(db, network)] : []),
   ]
 }
 
 export interface FollowedWrite {
-  /** Kind of step, which names its fail points. */
+  /** Kind of step. It is part of the names of fail points. */
   at: 'backfill' | 'follow'
-  extension: Extension | null
+  extension: TailExtension | null
   minimumWei: bigint
-  /** The checkpoint behind the blocks that are confirmed now, if there are any. */
+  /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
   to: Checkpoint | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
@@ -71,7 +71,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
-    // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
+    // reads the keys under the lock, which unconfirmed bids take too: so a signed change that is committed before a bid
+    // is seen is included
     const [head, , probed] = await pipelined(client, (db) => [
       lockHead(db, row.network, epoch),
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
@@ -92,24 +93,24 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   })
 }
 
-/** Writes the new tail, in a pipeline. */
+/** Writes the new tail, in one pipeline. */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: FollowedWrite & { extension: Extension },
+  { at, extension, minimumWei, to }: FollowedWrite & { extension: TailExtension },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
   const isTail = ({ block }: { block: number }) => !to || block >= to.nextBlock
-  // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
+  // a block that is confirmed when it is first seen has no facts, but its hash is stored
   const blocks = extension.blocks.map(({ decoded, ...block }) => ({
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
   const written = writeTail(db, network, chain, { dropFrom, blocks, minimumWei })
-  // the next step looks at what else was seen above
+  // the next step reads the blocks above
   if (at === 'backfill') return [written]
-  const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
+  const { received, sent, payments } = logsOfBlocks(extension.blocks.filter(isTail))
   const unconfirmed = { isConfirmed: false, block: dropFrom }
   return [
     written,

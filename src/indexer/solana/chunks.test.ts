@@ -18,13 +18,13 @@ function eventOf(kind: string, sequence = 1): Buffer {
   return Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), Buffer.from(discriminator), fields])
 }
 
-/** What a node shows of a transaction: its event, or that it does nothing. */
+/** What a node returns for a transaction: its event, or a transaction without events. */
 interface Shown {
   event?: Buffer
   slot?: number
 }
-interface Told {
-  /** By signature; it lacks all others. */
+interface NodeAnswers {
+  /** Transactions by signature. The node does not have any others. */
   has: Record<string, Shown | 'unshown'>
   head?: number
   headMs?: number
@@ -36,7 +36,7 @@ const VERSION = new NodeError({
   message: 'Transaction version (1) is not supported',
 })
 
-const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Call => {
+const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswers): Call => {
   const answers: Record<string, unknown> = {
     getFirstAvailableBlock: oldest,
     getSlot: head,
@@ -58,13 +58,13 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Ca
   }
 }
 
-/** Takes listed transactions over some nodes, in their order. */
+/** Takes listed transactions from some nodes, in their order. */
 async function take(
-  told: readonly (Told | Call)[],
+  answers: readonly (NodeAnswers | Call)[],
   signatures = ['a'],
   taken: ReadTransaction[] = [],
 ): Promise<ReadTransaction[]> {
-  const nodes = told.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
+  const nodes = answers.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
   const rpc = new NodePool<string>({
     label: 'solana',
     urls: nodes.map((_, i) => `http://${i}`),
@@ -98,11 +98,11 @@ const signaturesOf = (txs: readonly ReadTransaction[]) => txs.map(({ signature }
 const PAID = { event: eventOf('PaymentReclaimed') }
 const OTHER = { event: eventOf('PaymentReclaimed', 2) }
 const PLAIN = {}
-const ONE: Told = { has: { a: PAID } }
-const ODD: Told = { has: { a: OTHER } }
-const IDLE: Told = { has: { a: PLAIN } }
-const NONE: Told = { has: {} }
-const UNSHOWN: Told = { has: { a: 'unshown' } }
+const ONE: NodeAnswers = { has: { a: PAID } }
+const ODD: NodeAnswers = { has: { a: OTHER } }
+const IDLE: NodeAnswers = { has: { a: PLAIN } }
+const NONE: NodeAnswers = { has: {} }
+const UNSHOWN: NodeAnswers = { has: { a: 'unshown' } }
 const CONTRADICT = 'contradict each other'
 
 it.concurrent.each([
@@ -111,9 +111,9 @@ it.concurrent.each([
   'CommunityRefused',
   'CommunityReleased',
   'PaymentSettled',
-])('a %s is believed where two nodes show the same', async (kind) => {
-  const one: Told = { has: { a: { event: eventOf(kind) } } }
-  const other: Told = { has: { a: { event: eventOf(kind, 2) } } }
+])('a %s is accepted where two nodes show the same', async (kind) => {
+  const one: NodeAnswers = { has: { a: { event: eventOf(kind) } } }
+  const other: NodeAnswers = { has: { a: { event: eventOf(kind, 2) } } }
   expect(await take([one!, one!])).toEqual(await take([one!]))
   await expect(take([one!, other!]), 'another event').rejects.toThrow(CONTRADICT)
   await expect(take([one!, IDLE!]), 'no event').rejects.toThrow(CONTRADICT)
@@ -123,7 +123,7 @@ it.concurrent.each([
 it.concurrent.each([
   ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
   ['whether it did anything, as the first', IDLE!],
-])('nodes that contradict each other about %s are not believed', async (_, other) => {
+])('contradicting answers about %s are refused', async (_, other) => {
   await expect(take([ONE!, other]), 'the other second').rejects.toThrow(CONTRADICT)
   await expect(take([other, ONE!]), 'the other first').rejects.toThrow(CONTRADICT)
 })
@@ -131,7 +131,7 @@ it.concurrent.each([
 it.concurrent.each([
   ['says otherwise', ODD!],
   ['shows nothing', IDLE!],
-  ['lacks what it lists', NONE!],
+  ['does not have what it lists', NONE!],
 ])('of three one that %s is outvoted', async (_, odd) => {
   const alone = await take([ONE!])
   expect(await take([odd, ONE!, ONE!]), 'the first').toEqual(alone)
@@ -139,14 +139,14 @@ it.concurrent.each([
   expect(await take([ONE!, ONE!, odd]), 'the third').toEqual(alone)
 })
 
-it.concurrent('what one of three alone lists holds up nothing', async () => {
+it.concurrent('a transaction that only one of three nodes lists delays nothing', async () => {
   const honest = { has: { b: PAID } }
   expect(
     signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b'])),
   ).toEqual(['b'])
 })
 
-it.concurrent.each<[string, Told]>([
+it.concurrent.each<[string, NodeAnswers]>([
   ['came to a stop', { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }],
   ['keeps but what is newer', { has: {}, oldest: SLOT + 1 }],
 ])('a node that %s has not answered: the payment waits for two', async (_, second) => {
@@ -155,14 +155,14 @@ it.concurrent.each<[string, Told]>([
   await expect(take([ONE, second, ODD])).rejects.toThrow(CONTRADICT)
 })
 
-it.concurrent.each<[string, Told]>([
+it.concurrent.each<[string, NodeAnswers]>([
   ['has not answered for a moment only', { has: {}, head: SLOT - 1, headMs: Date.now() }],
   ['has come to the slot', { has: {}, head: SLOT, headMs: Date.now() - 120_000 }],
 ])('a node that %s denies', async (_, second) => {
   await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
 })
 
-it.concurrent('a version that one node does not know is two others’ to show; what two do not know is left', async () => {
+it.concurrent('a transaction version that one node does not support is read from two others; without two it stays open', async () => {
   const alone = await take([ONE])
   await expect(take([UNSHOWN, ONE]), 'the first of two').rejects.toThrow('two nodes have to')
   await expect(take([ONE, UNSHOWN]), 'the second of two').rejects.toThrow('two nodes have to')
@@ -171,14 +171,14 @@ it.concurrent('a version that one node does not know is two others’ to show; w
   expect(await take([UNSHOWN, UNSHOWN])).toEqual([])
 })
 
-const BOTH: Told = { has: { a: PAID, b: PAID } }
+const BOTH: NodeAnswers = { has: { a: PAID, b: PAID } }
 const LIMITED: Call = async (method, params) => {
   if (method === 'getTransaction' && params[0] === 'b')
     throw new RpcError('rate_limited', 'HTTP 429', 1_500)
   return nodeOf(BOTH)(method, params)
 }
 
-it.concurrent.each<[string, (Told | Call)[]]>([
+it.concurrent.each<[string, (NodeAnswers | Call)[]]>([
   ['a node has not come to', [BOTH, ONE!]],
   ['is limited', [LIMITED]],
 ])(

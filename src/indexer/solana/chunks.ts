@@ -1,28 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LackingError } from '../../chains/rpc/errors.js'
+import { MissingDataError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
   assertKeepsSlot,
   type ListedTransaction,
   type ReadTransaction,
   readListed,
-  UnshownError,
+  UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
-import { measure } from '../progress.js'
+import { measureProgress } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Transactions of one database transaction. */
+/** Transactions in one database transaction. */
 const CHUNK = 200
-/** Read at once: a node that hangs, or asks to wait, rests before the next are asked for. */
+/**
+ * Transactions read in parallel. Small, so that a node that hangs or asks to wait rests before the next are requested.
+ */
 const AT_ONCE = 16
-/** Looks at a transaction, and the pause between two: a node may come some seconds after another one. */
+/** Attempts to read a transaction, and the pause between two: a node may have it some seconds after another one. */
 const MOST_LOOKS = 5
 const LOOK_MS = 500
 
 /**
- * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
+ * Reads listed transactions in order, chunk by chunk. Stops between two chunks when the signal fires.
  * @param write takes the transactions of a chunk
- * @throws DisagreementError where nodes contradict each other, once all that comes before is written
+ * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
@@ -44,7 +46,7 @@ export async function inChunks(
     )
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
     onProgress?.(
-      measure(
+      measureProgress(
         { network: identity.network, label: rpc.label, unit: 'transactions', ...counts },
         startedMs,
       ),
@@ -52,7 +54,10 @@ export async function inChunks(
   }
 }
 
-/** Some transactions as nodes agree on them, up to the first that is open. @throws whatever keeps the first of all open */
+/**
+ * Reads some transactions as nodes agree on them, up to the first on which they do not yet.
+ * @throws the error of the very first transaction, if that one is not agreed
+ */
 async function readChunk(
   options: PaymentWatcherOptions,
   some: readonly ListedTransaction[],
@@ -70,7 +75,7 @@ async function readChunk(
   return read
 }
 
-/** A transaction by two nodes, where two are configured; null where they have none, or can't show it. */
+/** A transaction as two nodes return it, where two are configured. Null where they do not have it, or can't show it. */
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
@@ -79,14 +84,14 @@ async function agreedOn(
   let unshown: string[] = []
   const ask = async (call: Call) => {
     const tx = await readListed(call, registrar, listed, commitment).catch((error: Error) => {
-      if (error instanceof UnshownError) unshown.push(error.message)
+      if (error instanceof UnsupportedVersionError) unshown.push(error.message)
       throw error
     })
     if (rpc.size === 1 && tx?.slot !== slot)
-      throw new LackingError(
+      throw new MissingDataError(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
       )
-    // null is an answer of a node that would have the transaction
+    // null counts as an answer only of a node that still has this slot
     if (tx === null) await assertKeepsSlot(call, slot, commitment)
     return tx
   }

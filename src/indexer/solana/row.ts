@@ -17,13 +17,15 @@ import {
 } from '../../registry/payment/quote.js'
 import { storedAddress } from '../../registry/primitives/address.js'
 
-/** Tells a program's payments apart from those of all others. */
+/** Identifies a program's payments among those of all programs. */
 export interface ProgramIdentity extends QuotedProgram {
-  /** The keys under which this installation signs, and has signed, its quotes. */
+  /** The present and earlier keys under which this installation signs quotes. */
   quoteKeys: readonly Uint8Array[]
 }
 
-/** A program with the time, ms, that its payments are held at most: by two nodes, since it dates each of them. */
+/**
+ * A program with the longest holding time of its payments, ms. Two nodes confirm it, since payments are dated by it.
+ */
 export type HoldingProgram = ProgramIdentity & { heldMs: number }
 
 const originOf = (
@@ -36,7 +38,7 @@ const originOf = (
   blockHash: null,
   payer: storedAddress('solana', payer),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  // no block's time, which a node may make up: the program adds the same time to each payment's
+  // not the block's time, which a node may invent: the program adds the same holding time to each payment
   paidMs: Number(reclaimableAt) * 1_000 - heldMs,
 })
 
@@ -49,7 +51,7 @@ const idOf = (
     ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
     : communityPaymentId(genesisHash, programId, sequence)
 
-/** A payment for a name on the hub as it is stored, its quote verified. */
+/** A payment for a name on the hub in its stored form, with its quote verified. */
 function namePayment(
   program: HoldingProgram,
   tx: ReadTransaction,
@@ -79,7 +81,7 @@ function withinNumber(value: bigint): number {
   return value < -MAX ? Number(-MAX) : Number(value)
 }
 
-/** A payment for a community name as it is stored. */
+/** A payment for a community name in its stored form. */
 function communityPayment(
   program: HoldingProgram,
   tx: ReadTransaction,
@@ -102,13 +104,13 @@ function communityPayment(
   }
 }
 
-/** All payments of a transaction as they are stored. */
+/** All payments of a transaction in their stored form. */
 export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Payment[] => [
   ...tx.payments.map((paid) => namePayment(program, tx, paid)),
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]
 
-/** All outcomes of a transaction. */
+/** All outcomes of payments in a transaction. */
 export const outcomesOf = (
   program: ProgramIdentity,
   { slot, ends }: ReadTransaction,

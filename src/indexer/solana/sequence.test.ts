@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import {
-  noEvents,
+  emptyTransaction,
   type SeenCommunityPayment,
   type SeenPayment,
 } from '../../chains/solana/events.js'
@@ -65,7 +65,7 @@ const forCommunity = (
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
   signature: bs58.encode(Buffer.alloc(64, slot)),
   slot,
-  ...noEvents(true),
+  ...emptyTransaction(true),
   ...events,
 })
 const trackerAt = (names = 0, communityNames = 0) =>
@@ -81,7 +81,7 @@ const stateOf = ({ known, isWhole }: SequenceTracker) => [
 ]
 
 describe('the payments of a program', () => {
-  it('are given as they are stored', () => {
+  it('are returned in their stored form', () => {
     const token = word(6)
     const { payments } = trackerAt().advance([
       tx(7, {
@@ -132,7 +132,7 @@ describe('the payments of a program', () => {
     ])
   })
 
-  it('are counted apart, each count with its gaps', () => {
+  it('are counted separately by kind, each count with its gaps', () => {
     const tracker = trackerAt(3, 5)
     tracker.advance([
       tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] }),
@@ -144,7 +144,7 @@ describe('the payments of a program', () => {
     expect(stateOf(tracker)).toEqual([6, 8, true])
   })
 
-  it('come once, however often a node lists them, and leave no gap behind', () => {
+  it('are returned once, however often a node lists them, and leave no gap', () => {
     const tracker = trackerAt()
     const twice = tx(1, { payments: [paid(1n)], communityPayments: [forCommunity(1n)] })
     expect(tracker.advance([twice, twice]).payments).toHaveLength(2)
@@ -173,8 +173,8 @@ it.each<[string, string[], number, number, number | null]>([
   expect(leftOut).toBe(slot === null ? null : read.paid.signature)
 })
 
-describe('what becomes of payments', () => {
-  it('is told by both kinds of events', () => {
+describe('the outcome of payments', () => {
+  it('is read from both kinds of events', () => {
     const { outcomes } = trackerAt().advance([
       tx(9, {
         ends: (['name', 'communityName'] as const).flatMap((of) =>

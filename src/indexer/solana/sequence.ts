@@ -3,40 +3,40 @@ import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.j
 import { lastContiguous } from '../../registry/payment/quote.js'
 import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
 
-/** The rows that some transactions bring. */
-export interface Tracked {
+/** The rows that result from some transactions. */
+export interface TrackedRows {
   payments: Payment[]
-  /** Also of earlier transactions where the payment came only now. */
+  /** Includes outcomes of earlier transactions whose payment was read only now. */
   outcomes: ConfirmedOutcome[]
 }
 
-/** A gapless count: every payment up to `known` is known; `beyond` are those behind the first gap. */
+/** A count without gaps: every payment up to `known` is known. `beyond` has the payments after the first gap. */
 const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**
- * Detects gaps in the sequences of a program's payments beyond the cursor. All of it is in memory: after a restart the
- * same transactions give the same again.
+ * Detects gaps in the sequences of a program's payments after the cursor. Kept in memory: after a restart the same
+ * transactions are read again, with the same result.
  */
 export class SequenceTracker {
   readonly #program: HoldingProgram
   readonly #counts: Record<Payment['target']['kind'], ReturnType<typeof countFrom>>
-  /** By signature. */
+  /** Read transactions, by signature. */
   readonly #read = new Map<string, { slot: number; hasEvents: boolean }>()
   /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
   readonly #early = new Map<string, ConfirmedOutcome>()
 
-  /** @param known every payment up to these sequences is stored */
+  /** @param known sequences up to which every payment is stored */
   constructor(program: HoldingProgram, known: Sequences) {
     this.#program = program
     this.#counts = { name: countFrom(known.names), communityName: countFrom(known.communityNames) }
   }
 
-  /** Every payment up to these sequences is known. */
+  /** Sequences up to which every payment is known. */
   get known(): Sequences {
     return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 
-  /** True if nothing read so far leaves a gap, so the cursor may move. */
+  /** True if no gap is left, so the cursor may move. */
   get isWhole(): boolean {
     return (
       Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
@@ -47,8 +47,8 @@ export class SequenceTracker {
     return this.#read.has(signature)
   }
 
-  /** Advances over transactions in the order of the chain. */
-  advance(txs: readonly ReadTransaction[]): Tracked {
+  /** Adds transactions, in the order of the chain. */
+  advance(txs: readonly ReadTransaction[]): TrackedRows {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
       const hasEvents = tx.payments.length + tx.communityPayments.length + tx.ends.length > 0
@@ -70,7 +70,7 @@ export class SequenceTracker {
     for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  /** A transaction with payments, or ends of some, in the list's slots before another that the list leaves out. */
+  /** A transaction with payments or outcomes that a node's list leaves out although it covers its slot. */
   leftOutOf(
     { listed, downToSlot }: { listed: readonly ListedTransaction[]; downToSlot: number },
     beforeSlot: number,
@@ -82,7 +82,7 @@ export class SequenceTracker {
     return null
   }
 
-  /** Forgets transactions that no list needs to be compared with any more: those before a slot. */
+  /** Forgets transactions before a slot, with which no later list is compared. */
   forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
     for (const [signature, { slot }] of this.#read)
       if (slot < beforeSlot) this.#read.delete(signature)

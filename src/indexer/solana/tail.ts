@@ -4,7 +4,7 @@ import {
   listTransactions,
   type ReadTransaction,
   readListed,
-  UnshownError,
+  UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
@@ -13,20 +13,21 @@ import { orIf } from '../../ops/log/errors.js'
 import { type HoldingProgram, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Time limit of a list: of a minute's slots. */
+/** Time limit of a list of a minute's slots. */
 const LIST_MS = 20_000
 
 /**
- * Creates the tail: payments seen and not confirmed yet, of status pending. A cluster read at `confirmed` has none.
+ * Creates the tail: seen payments that are not confirmed, whose status is pending. A cluster that is read at
+ * `confirmed` has none.
  */
 export function createPaymentTail(options: PaymentWatcherOptions, program: HoldingProgram) {
   const { pool, rpc, chain, commitment, epoch, stages } = options
-  /** Ids of the stored payments; null until they were written once. */
+  /** Ids of the stored payments. Null until they were written once. */
   let stored: string | null = null
   /**
    * Replaces the stored unconfirmed payments by those that the cluster shows now.
-   * @param listedTo the newest confirmed signature; a node that doesn't know it lists all that there is
-   * @param downToSlot below it nothing is unconfirmed
+   * @param listedTo newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
+   * @param downToSlot slot below which nothing is unconfirmed
    * @returns the number of payments
    */
   return async (listedTo: string | null, downToSlot: number): Promise<number> => {
@@ -63,10 +64,10 @@ async function readTail(
     .map((one) =>
       orIf(
         readListed(call, registrar, one, 'confirmed'),
-        (error) => error instanceof UnshownError,
+        (error) => error instanceof UnsupportedVersionError,
         null,
       ),
     )
-  // transactions that the node lists and can't show yet come with the next step
+  // transactions that the node lists but can't show yet are read in the next step
   return (await Promise.all(read)).filter((tx) => tx !== null)
 }

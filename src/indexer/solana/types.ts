@@ -13,9 +13,9 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
   chain: number
   startSlot: number
   commitment: Commitment
-  /** Clock of the watcher's loop. */
+  /** Measures the stages of the watcher's loop. */
   stages: StageClock
-  /** Called with what a transaction holds that this version can't read. */
+  /** Called with events that this version can't read. */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
   onProgress?: (progress: Progress) => void
   nowMs?: () => number
@@ -31,7 +31,10 @@ export type WatchOutcome =
       communityPayments: number
       outcomes: number
     }
-  /** No new confirmed transaction; the unconfirmed tail may have changed. */
+  /** There is no new confirmed transaction. The unconfirmed tail may have changed. */
   | { kind: 'idle'; unconfirmed: number }
-  /** A node counts payments that no listed transaction shows. `text` says which; `isAlarm`: for too long. */
+  /**
+   * A node counts payments that no listed transaction contains. `text` names them. `isAlarm` is true once they have
+   * been missing for too long.
+   */
   | { kind: 'missing'; text: string; isAlarm: boolean }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { arePossible, type ProgramView, unionOf } from './view.js'
+import { areConsistent, type ProgramView, unionOfLists } from './view.js'
 
 const view = (slot: number, names: number, communityNames = 0, listed?: string[]): ProgramView => ({
   host: `node-${slot}`,
@@ -23,11 +23,11 @@ it.each([
   ['more payments of the other kind as of a later slot', view(7, 3, 1), view(9, 3, 2), true],
   ['fewer payments as of a later slot', view(7, 4), view(9, 3), false],
   ['fewer payments of the other kind as of a later slot', view(7, 3, 2), view(9, 4, 1), false],
-  // a local node counts within its newest slot
+  // a local node may count within its newest slot
   ['more payments as of one slot', view(7, 3), view(7, 4), true],
 ])('nodes that count %s', (_, a, b, isPossible) => {
-  expect(arePossible(a, b)).toBe(isPossible)
-  expect(arePossible(b, a)).toBe(isPossible)
+  expect(areConsistent(a, b)).toBe(isPossible)
+  expect(areConsistent(b, a)).toBe(isPossible)
 })
 
 it.each<[string, ProgramView[], string[]]>([
@@ -38,5 +38,5 @@ it.each<[string, ProgramView[], string[]]>([
   ['the first says there are none of', [view(9, 0, 0, []), view(9, 0, 0, ['a9'])], ['a9']],
   ['no list was due of', [view(9, 0), view(9, 0)], []],
 ])('transactions that %s are read once, oldest first', (_, views, signatures) => {
-  expect(unionOf(views).map(({ signature }) => signature)).toEqual(signatures)
+  expect(unionOfLists(views).map(({ signature }) => signature)).toEqual(signatures)
 })

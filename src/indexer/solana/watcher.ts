@@ -21,30 +21,33 @@ import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstState } from '../evm/types.js'
-import { alarmOf, undecided } from '../evm/undecided.js'
+import { undecidedAlarm, undecidedErrorOf } from '../evm/undecided.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
-import { arePossible, isAhead, type ProgramView, unionOf } from './view.js'
+import { areConsistent, isAhead, type ProgramView, unionOfLists } from './view.js'
 
-/** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
+/**
+ * Slots before the cursor that are searched for transactions that a node listed late. Each search doubles the number.
+ */
 const LATE_SLOTS = 150
-/** Two days: a search costs a node its whole list of them. */
+/** Two days of slots. A search reads a node's whole list of them. */
 const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing. */
 const SEARCH_EVERY_MS = 5_000
-/** The same while none is: nothing counts what became of payments. Half of the time that is searched. */
+/**
+ * Interval of the searches while no payment is missing, since no counter covers outcomes. Half of the time that is
+ * searched.
+ */
 const LATE_EVERY_MS = 30_000
-/** Lagging nodes catch up within this time; later the operator has to look. */
+/** Lagging nodes catch up within this time. Later the operator has to act. */
 const MISSING_ALARM_MS = 60_000
 
-/** Interval of the lists while neither the program's counters nor a socket tell of anything new. */
+/** Interval of the lists while neither the program's counters nor a socket show anything new. */
 const LIST_EVERY_MS = 5_000
 
-/**
- * Takes a program's payments from a Solana cluster into the database. Every write checks the leader's epoch.
- */
+/** Writes a program's payments from a Solana cluster to the database. Every write checks the leader's epoch. */
 export class PaymentWatcher {
   readonly state: ChainState
   readonly #options: PaymentWatcherOptions
@@ -60,37 +63,37 @@ export class PaymentWatcher {
   }
 
   /**
-   * Writes every new transaction, without timers. A process that is killed anywhere goes on from the cursor.
-   * @param isTold there may be transactions that count no payment
-   * @param alive sign of life: a list, or a chunk of transactions, may take minutes
-   * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
+   * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
+   * @param wasNotified true if there may be new transactions that no counter covers
+   * @param alive called as a sign of life: a list, or a chunk of transactions, may take minutes
+   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(isTold = true, alive = () => {}): Promise<WatchOutcome> {
+  async step(wasNotified = true, alive = () => {}): Promise<WatchOutcome> {
     const { state } = this
     try {
-      const advance = () => this.#advance(isTold, alive)
+      const advance = () => this.#advance(wasNotified, alive)
       const outcome = await this.#options.stages.during('node', advance)
       state.lastStepMs = Date.now()
       const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
       Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
       return outcome
     } catch (error) {
-      // the transaction may have been committed: the cursor is read anew
+      // the transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = alarmOf(undecided(error))
+      const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
       Object.assign(state, { lastError: chainErrorOf(error), errorAlarm, lastStepMs: Date.now() })
       throw error
     }
   }
 
-  async #advance(isTold: boolean, alive: () => void): Promise<WatchOutcome> {
+  async #advance(wasNotified: boolean, alive: () => void): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
-    // a clock that was set back would put off lists, searches and alarms until its time comes again
+    // after the clock was set back, lists, searches and alarms must not wait until its time comes again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
     void rpc.checkHeads()
-    const plan = this.#plan(memory, isTold)
+    const plan = this.#plan(memory, wasNotified)
     const views: ProgramView[] = []
     const { answer, nodes } = await rpc.agreed(
       async (call, _, host) => {
@@ -99,11 +102,11 @@ export class PaymentWatcher {
         views.push(view)
         return view
       },
-      { isSame: arePossible },
+      { isSame: areConsistent },
     )
-    const agreed = views.filter((view) => arePossible(view, answer))
+    const agreed = views.filter((view) => areConsistent(view, answer))
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
-    const fresh = unionOf(agreed).filter(isNew)
+    const fresh = unionOfLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
     await inChunks(this.#options, fresh, async (txs) => {
       alive()
@@ -112,15 +115,15 @@ export class PaymentWatcher {
     })
     if (plan.isSearch) this.#nameIncomplete(memory, agreed)
     const lists = agreed.filter(({ list }) => list)
-    // transactions that the signal cut off are listed again
+    // transactions that were not taken because of the signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
     else memory.listedTo = lists[0]?.list?.newest ?? memory.listedTo
-    // both have come as far
+    // slot that both nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
     const tailSlot = Math.max(this.#options.startSlot, confirmed - LATE_SLOTS)
     if (lists.length > 0) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
-    // no header is read here: a head is as old as its last rise
+    // no header is read here, so the head counts from the time at which it last rose
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
       latest,
@@ -131,19 +134,19 @@ export class PaymentWatcher {
       trustNodes: nodes,
       isCaughtUp: true,
     })
-    // while payments are missing, a transaction that was read again is no progress
+    // while payments are missing, reading known transactions again is no progress
     const wasMissing = memory.missingSinceMs !== null
     const missing = this.#missing(memory, agreed)
     if (took.transactions > 0 && !(wasMissing && missing)) return { kind: 'took', ...took }
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
   }
 
-  #plan(memory: Memory, isTold: boolean): ListPlan {
+  #plan(memory: Memory, wasNotified: boolean): ListPlan {
     const nowMs = this.#nowMs()
     const isMissing = memory.missingSinceMs !== null
     const isSearch = nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_EVERY_MS)
     const isDue =
-      isTold ||
+      wasNotified ||
       isMissing ||
       isSearch ||
       memory.unconfirmed > 0 ||
@@ -155,9 +158,7 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /**
-   * Asks one node. Its counts are read before its list, so a list that is shorter reveals a gap.
-   */
+  /** Reads the view of one node. Its counts are read before its list, so that a shorter list reveals a gap. */
   async #view(
     call: Call,
     host: string,
@@ -177,17 +178,19 @@ export class PaymentWatcher {
       )
     const view = { host, ...counts, headSlot, list: null }
     if (!isDue && !isAhead(counts, tracker.known)) return view
-    // a cursor whose slot was made up once is before no newer one
+    // a wrong slot in the cursor must not exclude newer ones
     const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const options = { commitment, until, downToSlot, signal }
     const list = await listTransactions(call, registrar, options)
-    // of the node that listed it, while that one answers: others would refuse it, and rest
+    // checked while this node answers, so that the error is counted as this node's
     for (const { signature } of list.listed) signatureBytes(signature)
     return { ...view, list: { ...list, downToSlot } }
   }
 
-  /** Names nodes whose search leaves out what two nodes show: a list may be late, but not for so long. */
+  /**
+   * Reports nodes whose search leaves out transactions that two nodes show. A list may be late, but not for so long.
+   */
   #nameIncomplete({ tracker }: Memory, views: readonly ProgramView[]): void {
     for (const { host, slot, list } of views) {
       const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
@@ -199,9 +202,7 @@ export class PaymentWatcher {
     }
   }
 
-  /**
-   * Writes payments and outcomes in one transaction, with the cursor where none is missing.
-   */
+  /** Writes payments and outcomes in one transaction, and moves the cursor where no payment is missing. */
   async #write(memory: Memory, txs: readonly ReadTransaction[]) {
     const { pool, identity, chain, epoch, onUnknown, stages } = this.#options
     const { network } = identity
@@ -245,7 +246,7 @@ export class PaymentWatcher {
     memory.missingSinceMs ??= this.#nowMs()
     const forMs = this.#nowMs() - memory.missingSinceMs
     if (forMs >= memory.rereadAfterMs) {
-      // an odd answer may have left them out of a transaction that was read
+      // a wrong answer may have hidden them in a transaction that was read
       memory.tracker.forgetRead()
       memory.rereadAfterMs *= 2
     }
@@ -262,14 +263,14 @@ const countsOf = ({ names, communityNames }: Sequences): string =>
   `${names} for names and ${communityNames} for community names`
 
 interface ListPlan {
-  /** Lists are due though no count has risen. */
+  /** Lists are due although no counter has risen. */
   isDue: boolean
-  /** They search behind the cursor, by so many slots. */
+  /** The lists search this many slots before the cursor. */
   isSearch: boolean
   lateSlots: number
 }
 
-/** A failed step drops the state between steps: the cursor in the database is the truth then. */
+/** Loads the state between steps from the database's cursor. A failed step discards it. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
@@ -285,14 +286,14 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
       names: cursor.sequence,
       communityNames: cursor.communitySequence,
     }),
-    /** Everything up to this signature has been listed, but for what a node lists late. */
+    /** Signature up to which everything has been listed, except what a node lists late. */
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
     writeTail: createPaymentTail(options, program),
     unconfirmed: 0,
     missingSinceMs: null as number | null,
-    /** Time that payments are missing after which all that was read is read anew: doubled by each time. */
+    /** How long payments may be missing before all transactions are read again, ms. Doubled each time. */
     rereadAfterMs: MISSING_ALARM_MS,
     searchedMs: nowMs - SEARCH_EVERY_MS,
     lateSlots: LATE_SLOTS,
@@ -300,7 +301,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
 }
 type Memory = Awaited<ReturnType<typeof load>>
 
-/** Slots ascend, except for a transaction that a node listed late. */
+/** Cursor after a transaction. Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   return {
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,

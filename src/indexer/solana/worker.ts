@@ -7,32 +7,31 @@ import { createNotify } from '../../ops/notify.js'
 import { StageClock } from '../../ops/stages.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
-import type { Reporting } from '../progress.js'
+import type { IndexerCallbacks } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
-/** Time after a word of a socket for which its cluster's transactions are listed at each poll: nodes list them late. */
-const TOLD_MS = 3_000
-/** Least pause while nothing is under way and a socket would tell: as long as the poll of a public cluster. */
+/** How long after a socket's notification transactions are listed at each poll, ms: nodes list them late. */
+const LISTED_AFTER_NOTICE_MS = 3_000
+/** Shortest poll interval while no payment is pending and a socket is open, ms: that of a public cluster. */
 const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
   chain: SolanaChain
   /**
-   * The program's identity and the chain's number in the database. The cluster is asked when it was never reached
-   * before.
+   * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ identity: ProgramIdentity; chain: number }>
 }
 
-/** Logs of the program wake the worker, and have it list them. */
+/** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
 export function paymentWatcherWorker(
   ctx: LeaderContext,
   source: SolanaSource,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
 ): Worker {
   const { network, log } = ctx
   const { config, label, rpc } = source.chain
@@ -43,9 +42,9 @@ export function paymentWatcherWorker(
   const notify = createNotify()
   const report = createReport(log, fields)
   let watcher: PaymentWatcher | null = null
-  let toldMs = performance.now()
+  let notifiedMs = performance.now()
   const onLogs = (): void => {
-    toldMs = performance.now()
+    notifiedMs = performance.now()
     notify.notify()
   }
 
@@ -68,11 +67,14 @@ export function paymentWatcherWorker(
     async step(_, alive) {
       watcher ??= await stages.during('node', () => openWatcher(ctx, source, reporting, stages))
       const startedMs = Date.now()
-      const isTold = wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS
-      const outcome = await watcher.step(isTold, alive)
+      const wasNotified =
+        wsUrls.length === 0 || performance.now() - notifiedMs < LISTED_AFTER_NOTICE_MS
+      const outcome = await watcher.step(wasNotified, alive)
       report(outcome, startedMs)
       if (outcome.kind !== 'took')
-        return isTold || outcome.kind !== 'idle' || outcome.unconfirmed > 0 ? 'waiting' : 'idle'
+        return wasNotified || outcome.kind !== 'idle' || outcome.unconfirmed > 0
+          ? 'waiting'
+          : 'idle'
       reporting.onAdvance(true)
       return 'progressed'
     },
@@ -85,12 +87,12 @@ export function paymentWatcherWorker(
 async function openWatcher(
   ctx: LeaderContext,
   { chain, open }: SolanaSource,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
   stages: StageClock,
 ): Promise<PaymentWatcher> {
   const { config, label, rpc, registrar } = chain
   const fields = { network: ctx.network, chain: label }
-  // Solana's libraries load with it
+  // Solana's libraries are loaded with this module
   const watching = await import('./watcher.js')
   const opened = new watching.PaymentWatcher({
     ...ctx,
@@ -107,7 +109,7 @@ async function openWatcher(
   return opened
 }
 
-/** Logs outcomes; that payments are missing for too long once. */
+/** Logs outcomes. An alarm about missing payments is logged once. */
 function createReport(log: Logger, fields: Worker['fields']) {
   let wasAlarm = false
   return (outcome: WatchOutcome, startedMs: number): void => {

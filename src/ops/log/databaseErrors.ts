@@ -7,7 +7,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '28P01': 'the database refuses the password of the role',
   '3D000': 'the database does not exist',
   '40P01': 'two transactions waited for each other',
-  '42501': 'the role of the database lacks a right',
+  '42501': 'the database role does not have a right',
   '42P01': 'a table is missing: run `clusterd migrate`',
   '53100': 'the disk of the database is full',
   '53200': 'the database is out of memory',
@@ -19,7 +19,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '57P03': 'the database starts, stops or recovers',
 }
 
-/** Sentences about errors of `pg` without a code, by the beginning of their message. */
+/** Sentences for `pg` errors without a code, by the beginning of their message. */
 const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
   ['timeout exceeded when trying to connect', 'no connection of the pool was free in time'],
   ['Connection terminated due to connection timeout', 'the database took no connection in time'],
@@ -29,13 +29,13 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
   ['Query read timeout', 'the database gave no answer in time'],
 ]
 
-/** Right that a server denied: of an object, which is no secret. */
+/** Denied access to an object, whose name is not secret. */
 const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
 
-/** Describes an error of PostgreSQL or of its driver without a word of a row; null for any other error. */
+/** Describes an error of PostgreSQL or of its driver without any content of rows. Null for any other error. */
 export function databaseSentence(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  // ours; the pool replaces the stack that would show it
+  // our own error class: its stack, which the pool replaces, can't identify it
   if (error.name === 'DatabaseConnectionError') return error.message
   const code = 'severity' in error && 'code' in error ? String(error.code) : ''
   const sentence = SENTENCES[code]

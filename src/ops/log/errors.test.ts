@@ -50,20 +50,20 @@ describe('an error in the log', () => {
     })
   })
 
-  it('tells the place of a bug, and of what a library threw', () => {
+  it('shows the place of a bug, and of an error that a library threw', () => {
     const { message, stack } = loggedError(new TypeError('x is not iterable'))
     expect(message).toBe('x is not iterable')
     expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
     expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
   })
 
-  it('is told apart by its place where a library gives it neither a type nor a code', () => {
+  it('is identified by its place where a library gives it neither a type nor a code', () => {
     const error = new Error(`no ${SECRET}`)
     error.stack = `Error: no ${SECRET}\n    at call (/x/node_modules/pg/lib/client.js:1:2)`
     expect(sentenceOf(error)).toBe('Error in pg/lib/client.js:1:2')
   })
 
-  it('of the driver has a sentence of ours', async () => {
+  it('of the driver is logged as a sentence of ours', async () => {
     const silent = net.createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as AddressInfo
@@ -82,7 +82,7 @@ describe('an error in the log', () => {
     expect(sentenceOf(error)).toBe('the connection to the database broke')
   })
 
-  it('tells which rule of PostgreSQL a statement broke, and no row of it', () => {
+  it('names the violated constraint of PostgreSQL, and no content of the row', () => {
     const error = new pg.DatabaseError('duplicate key', 1, 'error')
     const words = {
       code: '23505',
@@ -111,10 +111,10 @@ describe('an error in the log', () => {
 
   it.each<[string, () => unknown]>([
     ['an HTTP request', () => Promise.reject(ofLibrary)],
-    ['JSON that is none', () => JSON.parse(`{"key":${SECRET}}`)],
-    ['a number that is none', () => BigInt(SECRET)],
-    ['an encoding that is none', () => Buffer.from('', SECRET as 'hex')],
-    ['a URL that is none', () => new URL(SECRET)],
+    ['invalid JSON', () => JSON.parse(`{"key":${SECRET}}`)],
+    ['an invalid number', () => BigInt(SECRET)],
+    ['an unknown encoding', () => Buffer.from('', SECRET as 'hex')],
+    ['an invalid URL', () => new URL(SECRET)],
     ['something else than an error', () => Promise.reject(SECRET)],
   ])('says nothing of %s', async (_, work) => {
     const error = await (async () => void (await work()))().catch((thrown: unknown) => thrown)
@@ -123,7 +123,7 @@ describe('an error in the log', () => {
     expect(sentenceOf(error)).not.toContain(SECRET)
   })
 
-  it('is not fooled by a message that looks like our stack, by odd names or a circle of causes', () => {
+  it('does not trust a message that resembles our stack, odd names or a circle of causes', () => {
     const frame = `no\n    at own (${SRC}ops/log/errors.ts:1:2)\n    at own (${SRC}ops/log/errors.ts:1:3)`
     const stack = `Error: ${frame}${SECRET}\n    at theirs (/node_modules/x.js:1:2)`
     const foreign = Object.assign(new Error(frame + SECRET), { stack })
@@ -138,11 +138,11 @@ describe('an error in the log', () => {
   })
 })
 
-/** Names of the error classes that a source makes. */
+/** Names of the error classes of which a source creates errors. */
 const madeBy = (text: string): string[] =>
   [...text.matchAll(/\bnew (\w+(?:Error|Exception))\(/g)].map(([, name]) => name!)
 
-it('Our code makes errors of its own classes and the language’s alone, which loggedError relies on', () => {
+it('our code creates errors only of its own classes and of the language, which loggedError relies on', () => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
     (file) => /\.ts$/.test(file) && !/\.test\.ts$|generated|^testing|^web/.test(file),
   )

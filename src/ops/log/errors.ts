@@ -1,26 +1,26 @@
 import { fileURLToPath } from 'node:url'
 import { databaseSentence } from './databaseErrors.js'
-import { sourceOf } from './sources.js'
+import { sourcePosition } from './sources.js'
 
-/** Folder of our sources, in both forms that stack traces have. */
+/** Folder of our sources, in both forms of stack traces. */
 const OWN = [
   new URL('../..', import.meta.url).href,
   fileURLToPath(new URL('../..', import.meta.url)),
 ]
-/** Libraries lie below it where the build bundled them (scripts/bundle.ts). */
+/** Folder below it with bundled libraries (scripts/bundle.ts). */
 const LIBRARIES = 'libraries/'
-/** Place in a line of V8's stack traces. */
+/** Source position in a line of V8's stack traces. */
 const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
-/** Classes of the language, whose place has to be told because their name doesn't. */
+/** Classes of the language. Their name says little, so the source position is logged too. */
 const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
 const WORD = /^[\w.-]{1,60}$/
-/** Bounds a chain of causes, which may form a circle. */
+/** Limits the chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
-/** Words of an error that hold no row and no URL; of PostgreSQL's all but the first. */
+/** Fields of an error that hold no row and no URL. All but the first are PostgreSQL's. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
-/** Nothing in it was written by a library, a server or a caller. */
+/** An error as it is logged. No part of it was written by a library, a server or a caller. */
 export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
   /** Status of an HTTP response. */
@@ -31,9 +31,9 @@ export interface LoggedError extends Partial<Record<(typeof WORDS)[number], stri
 }
 
 /**
- * Describes an error for the log. Messages of libraries hold URLs with their keys, requests with signatures, and rows:
- * only messages of errors that our own code made are kept; of others their type, code and place are, and for the database's
- * a sentence of ours. Our code makes none of a library's classes (errors.test.ts).
+ * Describes an error for the log. Messages of libraries may hold URLs with keys, requests with signatures, and rows. So
+ * only messages of errors that our own code created are kept. Of other errors their type, code and source position are
+ * logged, and for the database a sentence of ours. Our code creates no errors of a library's classes (errors.test.ts).
  */
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
@@ -52,7 +52,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
     ...(message !== null && { message }),
     ...(depth === 1 &&
       !(isOurs && !BUILT_IN.test(type)) && {
-        stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)),
+        stack: places.map((one) => (isOwnPlace(one) ? sourcePosition(one) : one)),
       }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
   }
@@ -61,17 +61,17 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
 const isWord = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
 
-/** File of a library, without the folder that it is installed in. */
+/** Path of a library's file, without the folder in which it is installed. */
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string =>
   LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
-/** Classes of the language: the code that threw one is wrong, whatever it was asked. */
+/** Classes of the language: they are thrown by a mistake in code, whatever the input. */
 const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
- * True if an error is a mistake of our own code, not something that a node, a database or a caller can cause. `fetch`
- * rejects with a TypeError for a connection that failed; that one has a cause.
+ * True if an error is a mistake of our own code, not one that a node, a database or a caller can cause. `fetch` rejects
+ * with a TypeError for a failed connection, which has a `cause`.
  */
 export const isOwnError = (error: unknown): boolean =>
   OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
@@ -81,7 +81,7 @@ export function sentenceOf(error: unknown): string {
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
-/** An error that is expected gives `fallback` instead. @throws as the work does otherwise */
+/** Returns `fallback` for an expected error. @throws other errors of the work */
 export function orIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
@@ -93,7 +93,7 @@ export function orIf<T, const F>(
   })
 }
 
-/** Innermost first; none where the error's message was changed afterwards. */
+/** Source positions, innermost first. Empty where the error's message was changed after its creation. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   if (at < 0) return []

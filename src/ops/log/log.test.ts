@@ -5,7 +5,7 @@ import { testProgram } from '../../../test/setup/built.js'
 
 const SECRET = 'do-not-print-me'
 
-/** Standard output and error of a process, which writes to the log (test/support/logProcess.ts). */
+/** Standard output and error of a process that writes to the log (test/support/logProcess.ts). */
 async function outputOf(format: 'json' | 'pretty', what: string): Promise<string> {
   const args = [await testProgram('test/support/logProcess'), format, SECRET, what]
   const failed = (error: { stdout: string; stderr: string }) => error
@@ -21,11 +21,11 @@ describe('the log', () => {
     expect(text).not.toContain(SECRET)
   })
 
-  it('names the token of a payment', async () => {
+  it('shows the token of a payment', async () => {
     expect(await outputOf('json', 'token')).toContain('So11111111111111111111111111111111111111112')
   })
 
-  it.each(['throw', 'reject'])('shows no more of what nothing caught (%s)', async (bug) => {
+  it.each(['throw', 'reject'])('shows no more of an uncaught error (%s)', async (bug) => {
     const text = await outputOf('json', bug)
     expect(text).toContain('a bug ended this process')
     expect(text).not.toContain(SECRET)

@@ -5,7 +5,7 @@ import { LogOutput } from './output.js'
 
 export type { Logger } from 'pino'
 
-/** Fields whose values are redacted in every log line; `token` names a token of a chain. */
+/** Fields whose values are redacted in every log line. `token` is not among them, since it names a token of a chain. */
 const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
 const SECRET_PATHS = SECRETS.flatMap((key) => [
   key,
@@ -22,14 +22,14 @@ const STDOUT = 1
 
 export interface LogOptions {
   level: string
-  /** Default: readable lines on a terminal, else JSON. */
+  /** Default: readable lines on a terminal, otherwise JSON. */
   format?: 'json' | 'pretty' | undefined
-  /** Gets JSON lines; default: standard output. */
+  /** Receives JSON lines. Default: standard output. */
   to?: DestinationStream
 }
 
 /**
- * Makes the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second; keys are
+ * Creates the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second. Keys are
  * fixed (network, chain, block, entries, ms, err).
  */
 export function createLog(options: LogOptions): Logger {
@@ -49,7 +49,7 @@ export function createLog(options: LogOptions): Logger {
     : pino(base, new LogOutput(STDOUT))
 }
 
-/** Ends the process: Node itself would print an uncaught error with all that is in it. */
+/** Ends the process on uncaught errors: Node itself prints an uncaught error with all of its fields. */
 export function endOnBugs(log: Logger): void {
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'a bug ended this process')

@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 
-/** Bytes of lines that wait for a reader or a disk; what comes beyond them is left out. */
+/** Most bytes of lines that wait for a reader or a disk. Further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 24
-/** Attempts at the end of the process while a reader is busy, and the pause between two, ms: half a second. */
+/** Attempts at the end of the process while a reader is busy, and the pause between two, ms: half a second in total. */
 const LAST_TRIES = 50
 const LAST_PAUSE_MS = 10
 
 /**
- * The end of the log: a file descriptor that is written to without waiting. It never ends or holds up the process:
- * pino's own throws where a disk is full, and at the exit tries for ever. Lines that find no room wait for the next
- * one; those beyond the bound are left out; a pipe that nobody reads any more gets nothing.
+ * Destination of the log: a file descriptor that is written to without waiting. It never ends or blocks the process,
+ * while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room wait for the
+ * next line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets nothing.
  */
 export class LogOutput {
   readonly #fd: number
@@ -29,9 +29,9 @@ export class LogOutput {
     if (!this.#isWriting) this.#writeNext()
   }
 
-  /** Writes what waits, as far as there is room. */
+  /** Writes waiting lines, as far as there is room. */
   flushSync(): void {
-    // a thread of Node's writes on meanwhile
+    // a thread of Node's continues writing meanwhile
     if (this.#isWriting) halt(LAST_PAUSE_MS)
     for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; ) {
       const next = this.#take()
@@ -76,7 +76,7 @@ export class LogOutput {
     return next
   }
 
-  /** Puts back what of a write was not written, before what came meanwhile. */
+  /** Puts the unwritten part of a write back, before lines that came meanwhile. */
   #keep(bytes: Buffer, written: number): void {
     if (written === bytes.length) return
     const left = bytes.subarray(written)
@@ -85,7 +85,7 @@ export class LogOutput {
   }
 }
 
-/** Halts the process, which ends. */
+/** Blocks the process, which is about to end. */
 function halt(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url))
 const PARTS = /^(.+):(\d+):(\d+)$/
-/** Maps of the files in which errors were made; null for those without one. */
+/** Source maps of files in which errors were created. Null for files without one. */
 const maps = new Map<string, SourceMap | null>()
 
-/** Place in the package's sources; of the bundle where no map tells. */
-export function sourceOf(place: string): string {
+/** Position in the package's sources, or in the bundle where no source map exists. */
+export function sourcePosition(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at
   if (!maps.has(file)) maps.set(file, readMap(file))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { escapeMarkup } from '../../registry/primitives/markup.js'
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -12,7 +12,7 @@ function escaped(value: unknown): string {
   return escapeMarkup(String(value ?? ''))
 }
 
-/** HTML in which everything that is put in is escaped, but other HTML and lists of it. */
+/** Template tag for HTML. Escapes every value, except HTML and lists of it. */
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   new Html(parts.reduce((text, part, i) => text + escaped(values[i - 1]) + part))
 
@@ -21,7 +21,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8
 th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wrap:anywhere}
 .bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
 
-/** Content security policy of the operator's pages: their one style, and no form. */
+/** Content security policy of the operator's pages: only their own style, and no forms. */
 export const OPS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,

@@ -25,7 +25,7 @@ const statusFor = (host: string, path: string) =>
   })
 
 describe.each(['/health', '/metrics'])(
-  'the operator’s port answers on loopback addresses and localhost alone, so that no page of another site reads it: %s',
+  'the operator’s port answers only to loopback addresses and localhost, so that no page of another site can read it: %s',
   (path) => {
     it.each([
       { name: '127.0.0.1', status: 200 },
@@ -45,7 +45,7 @@ describe.each(['/health', '/metrics'])(
   },
 )
 
-it('the page shows texts as texts, and takes nothing', async () => {
+it('the page escapes texts, and accepts no input', async () => {
   const url = `http://127.0.0.1:${ops.port}/`
   const shown = await fetch(url)
   const text = await shown.text()
@@ -56,7 +56,7 @@ it('the page shows texts as texts, and takes nothing', async () => {
   ).toBe(405)
 })
 
-it('on other addresses than loopback the page is closed without a secret, and open to who shows it', async () => {
+it('on other addresses than loopback the page needs the secret', async () => {
   const secret = 'a long secret of the operator'
   const page = async () => html`<p>shown</p>`
   const start = (options: { host: string; secret?: string }) =>

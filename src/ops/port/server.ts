@@ -5,7 +5,7 @@ import { sentenceOf } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
 import { type Html, html, OPS_POLICY, pageOf } from './html.js'
 
-/** An answer of the operator's port; `isGood` decides its status and is not shown. */
+/** An answer of the operator's port. `isGood` decides the HTTP status and is not part of the body. */
 interface OpsAnswer {
   isGood: boolean
 }
@@ -14,11 +14,11 @@ export interface OpsOptions {
   port: number
   host: string
   metrics: Metrics
-  /** Answers by path: 200 where they are good, else 503. */
+  /** Answers by path: status 200 where they are good, otherwise 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
-  /** Body of the operator's page (`/`), which only shows. */
+  /** Body of the operator's page (`/`), which is read-only. */
   page?: () => Promise<Html>
-  /** Token that opens the page; without it, it is shown on loopback alone. */
+  /** Token that opens the page. Without it, the page is served only on loopback. */
   secret?: string | undefined
 }
 
@@ -70,7 +70,7 @@ export async function startOpsServer(
   }
 }
 
-/** On loopback to anybody, elsewhere to who shows the secret. */
+/** Serves the page: on loopback to anybody, elsewhere to requests with the secret. */
 async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,
@@ -95,19 +95,19 @@ async function servePage(
   show(200, await page())
 }
 
-/** Asks a browser for the secret (RFC 7617). */
+/** Makes a browser ask for the secret (RFC 7617). */
 const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
 
 /**
- * True if a request shows the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP's own
- * form with any user.
+ * True if a request has the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP Basic
+ * authentication with any user.
  */
 function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
   const [, scheme, given] = /^(Bearer|Basic) (.+)$/.exec(headers.authorization ?? '') ?? []
   if (given === undefined) return false
   const decoded = Buffer.from(given, 'base64').toString()
   const shown = scheme === 'Bearer' ? given : decoded.replace(/^[^:]*:/, '')
-  // digests: neither text's length nor its beginning shows in the time
+  // compares digests, so that the time reveals neither the length nor the beginning of the secret
   const [a, b] = [shown, secret].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a!, b!)
 }
@@ -116,8 +116,8 @@ const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
 const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
- * True if a Host header is one of the operator's port: on loopback a page of a foreign name that resolves to this
- * machine (DNS rebinding) reads nothing. Addresses can't be rebound; elsewhere names are the network's own.
+ * True if a Host header is allowed. On loopback, a page of a foreign name that resolves to this machine (DNS rebinding)
+ * must not read anything. Addresses can't be rebound. On other addresses, names belong to the network's operator.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
   if (header === undefined || !isLoopback(host)) return true
@@ -127,7 +127,7 @@ function isOwnHost(header: string | undefined, host: string): boolean {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Why a port can't be had, and what to set, by the system's code. */
+/** Why a port is unavailable and what to set, by the system's error code. */
 const NO_PORT: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is taken: set PORT and OPS_PORT to free ones',
   EACCES: 'is not for this user: set PORT and OPS_PORT to others, from 1024 on',
@@ -136,7 +136,8 @@ const NO_PORT: Readonly<Record<string, string>> = {
 /**
  * Listens on a port, 0 for any.
  * @returns the port
- * @throws Error with one sentence; it has no code, by which a host that is not found would be taken for the database's
+ * @throws Error with one sentence and without `code`: with the code, an unknown host looks like a failure of the
+ * database
  */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {

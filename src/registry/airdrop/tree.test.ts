@@ -1,7 +1,7 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pagesFor, pagesOf, proofFrom } from '../../db/airdrop/pages.js'
+import { pagesOfProofs, proofFrom, treePages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
 import { airdropLeaf, buildTree, MAX_LEAVES, rootOfProof } from './tree.js'
 
@@ -19,7 +19,7 @@ function build(allocations: readonly Allocation[]) {
     airdropLeaf(BigInt(index), account, amount),
   )
   const { nodes, positions } = buildTree(leaves)
-  const pages = pagesOf(nodes)
+  const pages = treePages(nodes)
   return {
     root: nodes[0]!,
     leaves,
@@ -112,8 +112,8 @@ describe('pages', () => {
     const { pages } = build(some(5_000))
     for (const [page, nodes] of pages)
       expect(nodes.length, `page ${page}`).toBeLessThanOrEqual(62 * 32)
-    expect(pagesFor([2 * MAX_LEAVES - 2])).toHaveLength(4)
-    expect(pagesFor([0])).toEqual([])
+    expect(pagesOfProofs([2 * MAX_LEAVES - 2])).toHaveLength(4)
+    expect(pagesOfProofs([0])).toEqual([])
     expect(proofFrom(new Map(), 0)).toEqual([])
   })
 

@@ -5,22 +5,23 @@ import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
-  type BlockhashSeen,
+  type ClusterSnapshot,
   type PaymentView,
   planBlockhashJob,
   viewOf,
 } from './blockhash.js'
-import { apply, type Event } from './index.js'
-import { type BlockhashJob, park } from './job.js'
+import { applyEvent, type JobEvent } from './index.js'
+import { type BlockhashJob, parkJob } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
-const step = (job: BlockhashJob, event: Event<BlockhashTx>): BlockhashJob => apply(job, event, now)
+const step = (job: BlockhashJob, event: JobEvent<BlockhashTx>): BlockhashJob =>
+  applyEvent(job, event, now)
 const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<BlockhashTx>('j', kind)
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
-const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
+const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   height: 500,
   status: null,
   payment: null,
@@ -29,11 +30,11 @@ const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
 const HELD: PaymentView = { is: 'held' }
 const GONE: PaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
-const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
-  it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
+  it.each<[string, Partial<ClusterSnapshot>, BlockhashAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
     [
@@ -68,7 +69,7 @@ describe('a signed transaction', () => {
     expect(planBlockhashJob(signed, seen(change))).toEqual(action)
   })
 
-  it('is never given up while it may land, or may have landed', () => {
+  it('is never given up while it may be included, or may have been', () => {
     const status = fc.option(
       fc.record({ isConfirmed: fc.boolean(), error: fc.option(fc.constant('overflow')) }),
     )
@@ -85,7 +86,7 @@ describe('a signed transaction', () => {
     )
   })
 
-  it('that expired unseen is signed anew only where its payment is still held', () => {
+  it('that expired without inclusion is signed again only where its payment is still held', () => {
     const late = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
@@ -98,12 +99,12 @@ describe('a signed transaction', () => {
 })
 
 describe('a queued job', () => {
-  it('looks at its payment, and signs where that is held', () => {
+  it('reads its payment, and signs where that is held', () => {
     expect(planBlockhashJob(queued(), seen({}))).toEqual({ do: 'look' })
     expect(planBlockhashJob(queued(), seen({ payment: HELD }))).toEqual({ do: 'sign' })
   })
 
-  it('ends with what closed its payment', () => {
+  it('ends with the outcome of its payment', () => {
     const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
@@ -115,12 +116,12 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planBlockhashJob(park(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
+    expect(planBlockhashJob(parkJob(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
   })
 })
 
 describe('apply', () => {
-  it('keeps what was signed while it is sent and refused', () => {
+  it('keeps its signed transaction while it is sent and refused', () => {
     expect(signed).toEqual({ ...queued(), state: 'signed', txs: [tx] })
     expect(sent).toEqual({ ...signed, state: 'sent' })
     const later = { ...tx, hash: 'later' }
@@ -134,7 +135,7 @@ describe('apply', () => {
     expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
   })
 
-  it('waits longer after each failure, with nothing under way', () => {
+  it('waits longer after each failure while nothing is sent', () => {
     const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
     expect(once).toEqual({
       ...queued(),
@@ -150,7 +151,7 @@ describe('apply', () => {
     })
   })
 
-  it('ends with the transaction that did it', () => {
+  it('ends with the transaction that executed it', () => {
     expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({
       state: 'confirmed',
       txs: [tx],
@@ -164,8 +165,8 @@ describe('apply', () => {
     expect(step(sent, { is: 'parked', reason: 'reclaimed' })).toMatchObject({ ...parked, txs: [] })
   })
 
-  it('parks on the operator’s word once what is under way has expired', () => {
-    const parking = park(sent)
+  it('parks on the operator’s request once its sent transaction has expired', () => {
+    const parking = parkJob(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
       state: 'parked',

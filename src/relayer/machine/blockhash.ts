@@ -1,24 +1,24 @@
 import type { TxStatus } from '../../chains/solana/signer.js'
 import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
-import type { Event } from './index.js'
+import type { JobEvent } from './index.js'
 import { type BlockhashJob, hasEnded } from './job.js'
 
-/** A payment with a job, as the cluster shows it. */
+/** The payment of a job, as the cluster shows it. */
 export type PaymentView =
-  /** The job can be done. */
+  /** The job can be executed. */
   | { is: 'held' }
-  /** The job is done, by whomever. */
+  /** The job is done, whoever did it. */
   | { is: 'done' }
-  /** The job can't be done any more. */
+  /** The job can no longer be executed. */
   | { is: 'lost'; reason: ParkReason }
-  /** The payment is decided, and the watcher has not yet read how. */
+  /** The payment is decided, but the watcher has not read its outcome yet. */
   | { is: 'unknown' }
 
 /**
  * The view of a payment.
  * @param isHeld whether a node shows its account as held
- * @param outcome as the watcher read it, by two nodes where two answer: it alone ends a job
+ * @param outcome outcome as the watcher has read it, from two nodes where two answer. Only an outcome ends a job.
  */
 export function viewOf(
   kind: JobKind,
@@ -26,7 +26,7 @@ export function viewOf(
   outcome: PaymentOutcome | null,
 ): PaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
-  // the end of a payment for a community name is told by its outcome
+  // the outcome of a payment for a community name shows the kind of its end
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
     return { is: 'done' }
@@ -34,28 +34,31 @@ export function viewOf(
   return { is: 'lost', reason: isBack ? 'refunded_elsewhere' : 'settled_elsewhere' }
 }
 
-/** View of a signed transaction on a cluster. Height is read before status, so none that lands between is lost. */
-export interface BlockhashSeen {
+/**
+ * View of a signed transaction on a cluster. The height is read before the status, so that a transaction included in
+ * between is not lost.
+ */
+export interface ClusterSnapshot {
   /** Height of the newest confirmed block. */
   height: number
-  /** Null: no block that the node knows holds the transaction. */
+  /** Null: no block that the node knows contains the transaction. */
   status: TxStatus | null
-  /** The payment in a slot after that block; null while nobody has looked. */
+  /** The payment in a slot after that block. Null while it has not been read. */
   payment: PaymentView | null
 }
 
 export type BlockhashAction =
   | { do: 'wait' }
-  /** Look at the payment itself. */
+  /** Read the payment itself. */
   | { do: 'look' }
   | { do: 'sign' }
-  /** Send the same bytes (again): they are in no block. */
+  /** Send the same bytes, perhaps again: no block contains them. */
   | { do: 'broadcast'; tx: BlockhashTx }
-  | { do: 'record'; event: Event<BlockhashTx> }
+  | { do: 'record'; event: JobEvent<BlockhashTx> }
 
 export function planBlockhashJob(
   job: BlockhashJob,
-  { height, status, payment }: BlockhashSeen,
+  { height, status, payment }: ClusterSnapshot,
 ): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -69,7 +72,9 @@ export function planBlockhashJob(
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
-/** A node's word, and an account that is gone, end no job. */
+/**
+ * The job's payment is not held any more. Only the outcome that the watcher read ends the job, never one node's answer.
+ */
 function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
@@ -78,18 +83,20 @@ function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAct
     : record({ is: 'confirmed', feeWei: 0n })
 }
 
-/** Nothing signed can land: the payment shows whether the job is done, or may be signed anew. */
+/**
+ * No signed transaction can be included any more: the payment shows whether the job is done, or may be signed again.
+ */
 function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':
-      // a node's refusal says why it didn't land
+      // a node's refusal is the reason why it was not included
       return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
     case 'done':
       return record({ is: 'confirmed', feeWei: 0n })
     case 'lost':
       return record({ is: 'parked', reason: payment.reason })
     case 'unknown':
-      // the watcher reads what closed the payment's account
+      // the watcher will read what closed the payment's account
       return job.state === 'queued'
         ? record({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
         : expire('closed_unseen')
@@ -97,4 +104,4 @@ function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction
 }
 
 const expire = (reason: string): BlockhashAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })

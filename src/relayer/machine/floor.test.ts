@@ -4,7 +4,7 @@ import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
 import { estimateFees, maxCostWei } from '../../chains/evm/gasFees.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, OFFER_ANEW_AFTER, type Policy } from './index.js'
+import { applyEvent, OFFER_ANEW_AFTER, type Policy } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -16,11 +16,11 @@ const UNKNOWN: TxFailure = { class: 'transient', reason: 'unknown_refusal' }
 interface Pool {
   floorWei: bigint
   baseFeeWei: bigint
-  /** What the pool answers to a transaction under its floor. */
+  /** The mempool's refusal of a transaction under its floor. */
   refusal: TxFailure
 }
 
-/** Steps a job against a pool that takes no tip under its floor. @returns the job, and the attempts that it took */
+/** Steps a job against a mempool that accepts no tip under its floor. @returns the job, and the number of attempts */
 function offerUntilTaken(
   pool: Pool,
   within: Policy,
@@ -37,7 +37,7 @@ function offerUntilTaken(
       const hash = `0x${job.txs.length}` as const
       const about = { hash, raw: hash, purpose, gas, valueWei, sentBlock: null, isRejected: false }
       const tx: NonceTx = { ...about, ...fees }
-      job = apply(job, { is: 'signed', nonce: 3, tx }, view)
+      job = applyEvent(job, { is: 'signed', nonce: 3, tx }, view)
       continue
     }
     if (action.do !== 'broadcast') break
@@ -45,8 +45,8 @@ function offerUntilTaken(
     sent += 1
     const isTaken =
       tx.maxPriorityFeePerGas >= pool.floorWei && tx.maxFeePerGas >= pool.baseFeeWei + pool.floorWei
-    if (isTaken) return { job: apply(job, { is: 'sent', hash: tx.hash }, view), sent }
-    job = apply(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
+    if (isTaken) return { job: applyEvent(job, { is: 'sent', hash: tx.hash }, view), sent }
+    job = applyEvent(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
   }
   return { job, sent }
 }
@@ -67,7 +67,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
     expect(job.txs.at(-1)!.maxPriorityFeePerGas).toBeLessThan(60n * GWEI)
   })
 
-  it('takes it also where its words are unknown, after three attempts at each price', () => {
+  it('takes it also where its error message is unknown, after three attempts at each price', () => {
     const { job, sent } = offerUntilTaken({ ...pool, refusal: UNKNOWN }, bounds, 30)
     expect(job.state).toBe('sent')
     expect(sent).toBeLessThanOrEqual(7 * OFFER_ANEW_AFTER)
@@ -85,7 +85,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
   })
 })
 
-it('any floor below the caps is met within them, whatever the pool says', () => {
+it('any floor under the caps is reached within them, whatever the pool’s message', () => {
   const gwei = fc.bigInt({ min: 1n, max: 10_000n }).map((amount) => amount * GWEI)
   const refusal = fc.constantFrom(UNDERPRICED, UNKNOWN)
   fc.assert(
@@ -101,7 +101,7 @@ it('any floor below the caps is met within them, whatever the pool says', () => 
         const spendCapWei = isJobs ? GAS * capWei + queued.valueWei : 10n ** 40n
         const within: Policy = { gasPriceCapWei, spendCapWei }
         const { job } = offerUntilTaken({ floorWei, baseFeeWei, refusal: words }, within, 120)
-        // a job whose first estimate is above its own cap waits for lower fees, and has sent nothing
+        // a job whose first estimate is above its own cap waits for lower fees and has sent nothing
         if (job.state === 'queued') return
         expect(job.state).toBe('sent')
         expect(isWithin(job, within)).toBe(true)
@@ -112,11 +112,11 @@ it('any floor below the caps is met within them, whatever the pool says', () => 
 })
 
 it.each(['unreachable', 'rate_limited', 'insufficient_funds', 'nonce_too_low', 'nonce_too_high'])(
-  'no price is raised for %s, however often it comes back',
+  'no price is raised for %s, however often it occurs',
   (reason) => {
     let job = signed
     for (let n = 0; n < 4 * OFFER_ANEW_AFTER; n++)
-      job = apply(
+      job = applyEvent(
         job,
         { is: 'refused', hash: '0x1', failure: { class: 'transient', reason } },
         seen(),

@@ -1,6 +1,6 @@
 import type { Fees } from '../../chains/evm/gasFees.js'
-import type { Mined, NonceView } from '../../chains/evm/jobView.js'
-import type { Prepared } from '../../chains/evm/signer.js'
+import type { MinedReceipt, NonceView } from '../../chains/evm/jobView.js'
+import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import {
@@ -11,12 +11,12 @@ import {
   type ParkReason,
   type Purpose,
 } from '../../registry/outbox.js'
-import { parked } from './job.js'
+import { parkedJob } from './job.js'
 
 /**
- * State machine of jobs, pure: `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
- * from the stored job and the chain's view; `apply` changes the job by an event. A job is signed anew once a confirmed
- * transaction used its nonce without doing it, or once its blockhash expired.
+ * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
+ * from the stored job and the chain's view. `apply` changes the job by an event. A job is signed again only after a
+ * confirmed transaction used its nonce without executing the job, or after its blockhash expired.
  */
 export interface Moment {
   nowMs: number
@@ -25,27 +25,27 @@ export interface Moment {
 }
 
 /** An EVM chain's view of a job. */
-export interface Seen extends NonceView, Moment {
-  prepared: Prepared | null
+export interface ChainSnapshot extends NonceView, Moment {
+  prepared: PreparedTx | null
 }
 
 export interface Policy {
-  /** The most that a job may cost, value and gas of all attempts together; for those that go with it as much again. */
+  /** Highest cost of a job, wei: value and gas of all attempts together. A batch may cost it for each of its jobs. */
   spendCapWei: bigint
-  /** The most that a unit of gas may cost, in whatever is signed. */
+  /** Highest price of a unit of gas in any signed transaction. */
   gasPriceCapWei: bigint
 }
 
 /** Blocks without inclusion after which a transaction is replaced. */
 export const REPLACE_AFTER_BLOCKS = 2
-/** Blocks after which a transaction below the base fee that may not be replaced is cancelled. */
+/** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
 export const CANCEL_AFTER_BLOCKS = 10
 
-export type Action =
+export type JobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: Purpose }
-  /** Sign and store; `nonce` null: take the signer's next in the same database transaction. */
+  /** Sign and store. `nonce` null: take the signer's next one in the same database transaction. */
   | {
       do: 'sign'
       purpose: Purpose
@@ -55,26 +55,26 @@ export type Action =
       valueWei: bigint
     }
   | { do: 'broadcast'; tx: NonceTx }
-  | { do: 'record'; event: Event<NonceTx> }
+  | { do: 'record'; event: JobEvent<NonceTx> }
 
-export type Event<Tx extends JobTx> =
+export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
   | { is: 'refused'; hash: string; failure: TxFailure }
-  /** Attempt without sending: simulation or node failed, or fees exceed the cap. */
+  /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
   | { is: 'failed'; failure: TxFailure }
-  | { is: 'included'; hash: Mined['hash']; block: number }
+  | { is: 'included'; hash: MinedReceipt['hash']; block: number }
   | { is: 'reorged' }
-  /** Transactions void without doing the job: nonce used up, or blockhash expired. */
+  /** The transactions can't execute the job any more: their nonce was used, or their blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
 /** @param head newest block, for `sent` and `refused` of a nonce job */
-export function apply<Tx extends JobTx>(
+export function applyEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
-  event: Event<Tx>,
+  event: JobEvent<Tx>,
   at: Moment & { head?: number },
 ): JobProgress<Tx> {
   switch (event.is) {
@@ -112,12 +112,12 @@ export function apply<Tx extends JobTx>(
         spentWei: job.spentWei + event.feeWei,
       }
     case 'parked':
-      return parked(job, event.reason)
+      return parkedJob(job, event.reason)
   }
 }
 
 /**
- * A node rejected the transaction. Another one may have accepted it, so a blockhash job stays as it is until its
+ * A node rejected the transaction. Another node may have accepted it, so a blockhash job stays as it is until its
  * blockhash expires.
  */
 function refused<Tx extends JobTx>(
@@ -127,7 +127,7 @@ function refused<Tx extends JobTx>(
   at: Moment & { head?: number },
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason: failure.reason }
-  if (failure.class === 'known') return apply(job, { is: 'sent', hash }, at)
+  if (failure.class === 'known') return applyEvent(job, { is: 'sent', hash }, at)
   const tried = pause(job, failure.reason, at)
   const isUntaken = failure.class === 'fee' || mayPriceHelp(failure, tried.failures)
   const paused = isUntaken ? withTx(tried, hash, { isRejected: true }) : tried
@@ -138,9 +138,12 @@ function refused<Tx extends JobTx>(
   return paused
 }
 
-/** Failed attempts after which a transaction that no node took is offered anew, whatever the nodes said. */
+/**
+ * Failed attempts after which a transaction that no node accepted is offered at a higher price, whatever the error
+ * messages.
+ */
 export const OFFER_ANEW_AFTER = 3
-/** Reasons that another price can't change: nobody was asked, or the nonce or the balance is why. */
+/** Failures that another price can't resolve: no node answered, or nonce or balance is the reason. */
 const NOT_OF_PRICE = new Set([
   'unreachable',
   'rate_limited',
@@ -160,9 +163,9 @@ function failed<Tx extends JobTx>(
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
-      ? parked(paused, parkReason(failure))
+      ? parkedJob(paused, parkReason(failure))
       : { ...paused, alone: true }
-  // a cancel that fails its simulation keeps its nonce and tries on
+  // a cancel that fails its simulation keeps its nonce and tries again
   if (job.release !== null || isCancelling(job)) return paused
   const release = failure.class === 'permanent' ? parkReason(failure) : 'queue'
   return { ...paused, nextMs: at.nowMs, release, alone: true }
@@ -189,7 +192,7 @@ function expired<Tx extends JobTx>(
     txs: [],
     included: null,
   }
-  if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
+  if (job.release !== null && job.release !== 'queue') return parkedJob(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
@@ -206,14 +209,17 @@ function withTx<Tx extends JobTx>(
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }
 
-/** Each pause varies by up to this fraction, so jobs that failed together don't return together. */
+/** Each pause varies by up to this fraction, so that jobs that failed together do not retry together. */
 const JITTER = 0.2
-/** Longest pause of a refusal, for which a payer waits, and of what holds a nonce, for which all later ones wait. */
+/**
+ * Longest pause of a refusal, since a payer waits for it, and of a job with a nonce, since all later nonces wait for
+ * it.
+ */
 const AWAITED_PAUSE_MS = 60_000
 
 /**
- * The pause before the next attempt, in ms.
- * @param failures attempts that failed, at least 1
+ * Pause before the next attempt, ms.
+ * @param failures number of failed attempts, at least 1
  * @param random in [0, 1)
  */
 export function backoffMs(

@@ -1,39 +1,39 @@
 import { describe, expect, it } from 'vitest'
 import { cancelling, queued, sent } from '../../../test/model/nonceJobs.js'
-import { type NonceJob, park, parked, resume, retry } from './job.js'
+import { type NonceJob, parkedJob, parkJob, resumeJob, retryJob } from './job.js'
 
 describe('the operator', () => {
-  it('parks what holds no nonce at once, the rest after a cancel', () => {
-    expect(park(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
-    expect(park(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
+  it('parks a job without a nonce at once, and one with a nonce after a cancel', () => {
+    expect(parkJob(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
+    expect(parkJob(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
     const done: NonceJob = { ...sent, state: 'confirmed' }
-    expect(park(done)).toBe(done)
-    expect(park(park(queued))).toEqual(park(queued))
+    expect(parkJob(done)).toBe(done)
+    expect(parkJob(parkJob(queued))).toEqual(parkJob(queued))
   })
 
-  it('resumes with what was spent, retries without', () => {
-    const stopped = park({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
-    expect(resume(stopped)).toMatchObject({
+  it('resumes with the spending so far, and retries with none', () => {
+    const stopped = parkJob({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
+    expect(resumeJob(stopped)).toMatchObject({
       state: 'queued',
       failures: 4,
       spentWei: 9n,
       reason: null,
     })
-    expect(retry(stopped)).toEqual(queued)
-    expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
+    expect(retryJob(stopped)).toEqual(queued)
+    expect(retryJob({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
     const done: NonceJob = { ...sent, state: 'confirmed' }
-    expect(retry(done)).toBe(done)
+    expect(retryJob(done)).toBe(done)
   })
 
-  it('resumes dust for good, by itself', () => {
-    const dust = parked<NonceJob>({ ...queued, kind: 'refuse' }, 'below_refusal_cost')
-    expect(resume(dust)).toMatchObject({ state: 'queued', reason: null, alone: true })
-    expect(retry(dust)).toMatchObject({ state: 'queued', alone: true })
+  it('resumes a job below its cost for good, and sends it alone', () => {
+    const dust = parkedJob<NonceJob>({ ...queued, kind: 'refuse' }, 'below_refusal_cost')
+    expect(resumeJob(dust)).toMatchObject({ state: 'queued', reason: null, alone: true })
+    expect(retryJob(dust)).toMatchObject({ state: 'queued', alone: true })
   })
 
-  it('takes a park back as long as no cancel is out, else goes on at another nonce', () => {
-    expect(resume(park(sent)).release).toBeNull()
-    expect(resume({ ...cancelling, release: 'operator' }).release).toBe('queue')
-    expect(resume({ ...sent, release: 'permanent_error' }).release).toBe('permanent_error')
+  it('undoes a park as long as no cancel was sent, and otherwise continues with another nonce', () => {
+    expect(resumeJob(parkJob(sent)).release).toBeNull()
+    expect(resumeJob({ ...cancelling, release: 'operator' }).release).toBe('queue')
+    expect(resumeJob({ ...sent, release: 'permanent_error' }).release).toBe('permanent_error')
   })
 })

@@ -7,31 +7,29 @@ import {
 } from '../../registry/outbox.js'
 
 /**
- * Job that delivers one message to a chain, or acts once on a payment, in a transaction of our signer: queued → signed
- * → sent → included → confirmed, or parked (machine.ts).
- *
- * Messages are executed at most once: all transactions of a delivery share a nonce, replaced only after a confirmed
- * transaction has used it without delivering. None is forgotten: every non-final state has an action or a wait, and
- * transactions are stored before they are sent.
- *
- * Payments are refunded at most once: the program closes the account and refuses a second time. A closed quote may be
- * paid again under the same account, so a new transaction requires that the last blockhash has expired in confirmed
- * blocks and that the account, read in a later slot, still has the payment of the job's sequence.
+ * A job delivers one message to a chain, or takes one action on a payment, in a transaction of our signer: queued →
+ * signed → sent → included → confirmed, or parked (index.ts).
+ * Messages are executed at most once: all transactions of a delivery share a nonce. Another nonce follows only after a
+ * confirmed transaction has used the first one without delivering. No job is forgotten: every state that is not final
+ * has an action or a wait, and transactions are stored before they are sent.
+ * Payments are refunded at most once: the program closes the account and refuses a second refund. A closed quote may be
+ * paid again with the same account. So a new transaction requires that the last blockhash has expired in confirmed
+ * blocks, and that the account, read in a later slot, still has the payment of the job's sequence.
  */
 export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
 
-/** Once nothing signed can count any more: a cancel uses the job's nonce up first. */
-export function park<Job extends JobProgress>(job: Job): Job {
+/** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
+export function parkJob<Job extends JobProgress>(job: Job): Job {
   if (hasEnded(job)) return job
   return job.state === 'queued'
-    ? parked(job, 'operator')
+    ? parkedJob(job, 'operator')
     : { ...job, release: 'operator', nextMs: 0 }
 }
 
 /** Resumes a parked job, with its spending and failures. */
-export function resume<Job extends JobProgress>(job: Job): Job {
-  // alone, dust is not parked a second time
+export function resumeJob<Job extends JobProgress>(job: Job): Job {
+  // sent alone, so that it is not parked again for its cost
   if (job.state === 'parked')
     return {
       ...job,
@@ -40,19 +38,19 @@ export function resume<Job extends JobProgress>(job: Job): Job {
       alone: job.alone || job.reason === BELOW_REFUSAL_COST,
     }
   if (job.release !== 'operator') return job
-  // once a cancel is out, the message goes on at another nonce
+  // if a cancel was sent, the message continues with another nonce
   const isCancelled = job.txs.some((tx) => 'purpose' in tx && tx.purpose === 'cancel')
   return { ...job, release: isCancelled ? 'queue' : null }
 }
 
 /** Resumes at once, with failures and spending reset. */
-export function retry<Job extends JobProgress>(job: Job): Job {
+export function retryJob<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
-  return { ...resume(job), failures: 0, nextMs: 0, spentWei: 0n }
+  return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }
 }
 
-/** A parked job holds no nonce. */
-export function parked<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
+/** A parked job. It holds no nonce. */
+export function parkedJob<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
   return {
     ...job,
     state: 'parked',

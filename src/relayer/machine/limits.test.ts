@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import { apply, backoffMs, CANCEL_AFTER_BLOCKS, type Seen } from './index.js'
+import { applyEvent, backoffMs, CANCEL_AFTER_BLOCKS, type ChainSnapshot } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
-/** All that a job costs with its value. */
+/** Cost of a job, its value included. */
 const CAP = 100_007n
 const old: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 40 })] }
 const cancelling: NonceJob = {
   ...old,
   txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],
 }
-const plan = (job: NonceJob, change: Partial<Seen> = {}, cap = CAP) =>
+const plan = (job: NonceJob, change: Partial<ChainSnapshot> = {}, cap = CAP) =>
   planNonceJob(job, seen(change), { ...policy, spendCapWei: cap })
 
 describe('a pause', () => {
@@ -23,11 +23,11 @@ describe('a pause', () => {
   })
 })
 
-describe('a nonce that a single node says is used', () => {
+describe('a nonce that a single node reports as used', () => {
   const used = { nonce: 'confirmed', isSure: false } as const
   const said = { ...old, reason: 'nonce_used' }
 
-  it('is believed when it says so again, after a pause', () => {
+  it('is accepted when the node reports it again, after a pause', () => {
     const failure = { class: 'transient', reason: 'nonce_used' }
     expect(plan(old, used)).toEqual({ do: 'record', event: { is: 'failed', failure } })
     expect(plan({ ...said, nextMs: NOW + 1 }, used)).toMatchObject({ do: 'wait' })
@@ -38,7 +38,7 @@ describe('a nonce that a single node says is used', () => {
 })
 
 describe('a transaction below the base fee', () => {
-  // twice a base fee of 60 and a tip of 2
+  // fees for a base fee of 60 and a tip of 2
   const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
   const cheap: NonceJob = {
     ...old,
@@ -53,13 +53,13 @@ describe('a transaction below the base fee', () => {
     })
   })
 
-  it('is waited for and then cancelled where its job may not cost more', () => {
+  it('is cancelled after a while where its job may not cost more', () => {
     const headAt = (blocks: number) => ({ head: 40 + blocks, prepared: dear })
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS - 1))).toMatchObject({ do: 'wait' })
     const failure = { class: 'revert', reason: 'fees_above_cap' } as const
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
-    const released = apply(cheap, event, seen())
+    const released = applyEvent(cheap, event, seen())
     expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
@@ -67,7 +67,7 @@ describe('a transaction below the base fee', () => {
     })
   })
 
-  it('is sent again where gas costs more than is ever paid, and nothing is signed then', () => {
+  it('is sent again, and nothing is signed, where gas costs more than the cap', () => {
     const capped = { ...policy, spendCapWei: CAP, gasPriceCapWei: 59n }
     expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
       do: 'broadcast',
@@ -90,7 +90,7 @@ describe('the cap', () => {
     expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(hopeless)
   })
 
-  it('is hopeless for a value above it, not for one that reaches it', () => {
+  it('parks a job with a value above it, but not one that equals it', () => {
     expect(plan(queued, { prepared }, 7n)).toMatchObject(failed)
     expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
   })
@@ -105,7 +105,7 @@ describe('the cap', () => {
   })
 })
 
-it('a cancel is made also behind another nonce, where a delivery would be sent again', () => {
+it('a cancel is signed even while an earlier nonce is unused', () => {
   expect(plan(old, { nonce: 'later' })).toMatchObject({ do: 'broadcast' })
   expect(plan({ ...old, release: 'operator' }, { nonce: 'later' })).toEqual({
     do: 'prepare',
@@ -113,7 +113,7 @@ it('a cancel is made also behind another nonce, where a delivery would be sent a
   })
 })
 
-it('what was refused for its fees is replaced behind another nonce, too', () => {
+it('a transaction refused for its fees is replaced even while an earlier nonce is unused', () => {
   const refused: NonceJob = { ...old, txs: [txOf(1, { isRejected: true })] }
   expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
 })
@@ -121,11 +121,11 @@ it('what was refused for its fees is replaced behind another nonce, too', () => 
 describe('a failure', () => {
   const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
   const refused = (job: NonceJob, kind: TxFailure['class']) =>
-    apply(job, { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) }, seen())
+    applyEvent(job, { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) }, seen())
   const failed = (job: NonceJob, kind: TxFailure['class'], reason?: string) =>
-    apply(job, { is: 'failed', failure: failure(kind, reason) }, seen())
+    applyEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
 
-  it('that passes frees no nonce', () => {
+  it('that is transient frees no nonce', () => {
     for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
       expect(job).toMatchObject({
         state: 'signed',
@@ -136,7 +136,7 @@ describe('a failure', () => {
       })
   })
 
-  it('by a revert frees the nonce, and leaves what was decided before', () => {
+  it('by a revert frees the nonce, and keeps an earlier decision', () => {
     expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
     expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
     const parking: NonceJob = { ...signed, release: 'operator' }
@@ -148,18 +148,18 @@ describe('a failure', () => {
       expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
   })
 
-  it('for good parks, once the nonce is free', () => {
+  it('that is permanent parks the job once its nonce is free', () => {
     expect(failed(signed, 'permanent')).toMatchObject({ release: 'permanent_error', nextMs: NOW })
     expect(failed(queued, 'revert')).toMatchObject({ state: 'queued', release: null })
   })
 
-  it('of a cancel changes nothing: its nonce has to be used up', () => {
+  it('of a cancel changes nothing, since its nonce has to be used up', () => {
     for (const kind of ['revert', 'permanent'] as const)
       for (const job of [refused(cancelling, kind), failed(cancelling, kind)])
         expect(job).toMatchObject({ release: null, nonce: 3, nextMs: NOW + 5_000 })
   })
 
-  it('of a cancel is told by the last transaction, however many it replaces', () => {
+  it('of a cancel is recognized by the last transaction, however many it replaces', () => {
     const third: NonceJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
     for (const job of [refused(third, 'revert'), failed(third, 'permanent')])
       expect(job.release).toBeNull()
@@ -167,25 +167,25 @@ describe('a failure', () => {
 })
 
 describe('an event', () => {
-  it('of one transaction leaves the others at its nonce alone', () => {
+  it('of one transaction does not change the others with its nonce', () => {
     const both: NonceJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
-    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
+    expect(applyEvent(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
       both.txs[0],
       txOf(2, { sentBlock: 50 }),
     ])
   })
 
-  it('that includes it keeps where', () => {
+  it('of an inclusion stores the block', () => {
     const included = { hash: '0x1', block: 50 } as const
-    expect(apply(old, { is: 'included', ...included }, seen())).toEqual({
+    expect(applyEvent(old, { is: 'included', ...included }, seen())).toEqual({
       ...old,
       state: 'included',
       included,
     })
   })
 
-  it('that uses its nonce up queues what was released to be queued', () => {
-    const after = apply(
+  it('that uses up its nonce queues the job again if it was released for that', () => {
+    const after = applyEvent(
       { ...cancelling, release: 'queue' },
       { is: 'expired', feeWei: 5n, reason: 'x' },
       seen(),

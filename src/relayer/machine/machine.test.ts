@@ -10,15 +10,21 @@ import {
   signed,
   txOf,
 } from '../../../test/model/nonceJobs.js'
-import type { Mined } from '../../chains/evm/jobView.js'
+import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { type Action, apply, type Event, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import {
+  applyEvent,
+  type ChainSnapshot,
+  type JobAction,
+  type JobEvent,
+  REPLACE_AFTER_BLOCKS,
+} from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
 const old: NonceJob = { ...sent, txs: [txOf(1, { sentBlock: 48 })] }
 const included: NonceJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
-const mined = (change: Partial<Mined> = {}): Mined => ({
+const mined = (change: Partial<MinedReceipt> = {}): MinedReceipt => ({
   hash: '0x1',
   block: 50,
   succeeded: true,
@@ -26,7 +32,7 @@ const mined = (change: Partial<Mined> = {}): Mined => ({
   feeWei: 500n,
   ...change,
 })
-const done = (change: Partial<Mined> = {}) => mined({ isConfirmed: true, ...change })
+const done = (change: Partial<MinedReceipt> = {}) => mined({ isConfirmed: true, ...change })
 const record = (event: object) => ({ do: 'record', event })
 const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
@@ -34,7 +40,7 @@ const permanent = { class: 'permanent', reason: 'gas_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
 const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
-/** What replaces a transaction at its nonce. */
+/** The action that replaces a transaction with the same nonce. */
 const sign = (purpose: NonceTx['purpose'], change: object = {}) => ({
   do: 'sign',
   purpose,
@@ -52,7 +58,7 @@ const bound = txOf(1, { sentBlock: 48, maxFeePerGas: 9_999n })
 const stopped = [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })]
 
 describe('plan', () => {
-  it.each<[string, NonceJob, Partial<Seen>, unknown]>([
+  it.each<[string, NonceJob, Partial<ChainSnapshot>, unknown]>([
     ['queued: looks whether it would go through', queued, {}, prepare('deliver')],
     [
       'queued: signs at the next nonce',
@@ -188,16 +194,16 @@ describe('plan', () => {
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
   ])('%s', (_, delivery, change, action) => {
-    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as Action)
+    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as JobAction)
   })
 })
 
 describe('apply', () => {
   const at = seen()
 
-  it('goes alone from the first refusal by a chain on, not for a node that is away', () => {
+  it('is sent alone from the chain’s first refusal on, but not because of an unavailable node', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
-    const goesAlone = (job: NonceJob, event: Event<NonceTx>) => apply(job, event, at).alone
+    const goesAlone = (job: NonceJob, event: JobEvent<NonceTx>) => applyEvent(job, event, at).alone
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
     expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)
     expect(goesAlone(old, { is: 'failed', failure })).toBe(true)
@@ -205,22 +211,22 @@ describe('apply', () => {
     expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure })).toBe(true)
   })
 
-  it('parks at once what can never go through and holds no nonce', () => {
-    expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
+  it('parks a job at once that can never succeed and holds no nonce', () => {
+    expect(applyEvent(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
       reason: 'permanent_error',
     })
   })
 
-  it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
-    expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({
+  it('frees the nonce of a job that fails now, and parks a job that can never succeed once its nonce is free', () => {
+    expect(applyEvent(old, { is: 'failed', failure }, at)).toMatchObject({
       state: 'sent',
       release: 'queue',
       nextMs: NOW,
     })
-    const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
+    const dead = applyEvent(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
-    expect(apply(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
+    expect(applyEvent(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
       state: 'parked',
       nonce: null,
       txs: [],
@@ -229,11 +235,11 @@ describe('apply', () => {
     })
   })
 
-  it('takes "already known" for sent, and never gives up a nonce for "nonce too low"', () => {
+  it('treats "already known" as sent, and never gives up a nonce for "nonce too low"', () => {
     const known = { class: 'known', reason: 'already_known' } as const
-    expect(apply(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
+    expect(applyEvent(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
     const used = { class: 'used', reason: 'nonce_too_low' } as const
-    expect(apply(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
+    expect(applyEvent(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
       state: 'signed',
       nonce: 3,
       txs: signed.txs,
@@ -241,14 +247,14 @@ describe('apply', () => {
     })
   })
 
-  it('sends again what a reorg took back', () => {
-    const back = apply(included, { is: 'reorged' }, at)
+  it('sends a transaction again that a reorg removed', () => {
+    const back = applyEvent(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
     expect(planNonceJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
-  it('queues again, with a pause, what used its nonce up without delivering', () => {
-    expect(apply(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
+  it('queues a job again, after a pause, whose nonce was used without delivering', () => {
+    expect(applyEvent(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
       ...queued,
       failures: 1,
       nextMs: NOW + 5_000,
@@ -258,9 +264,9 @@ describe('apply', () => {
     })
   })
 
-  it('ends with what it cost', () => {
+  it('ends with its cost', () => {
     expect(
-      apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at),
+      applyEvent({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at),
     ).toMatchObject({
       state: 'confirmed',
       spentWei: 501n,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cancelling, NOW, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
-import { REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import { type ChainSnapshot, REPLACE_AFTER_BLOCKS } from './index.js'
 import type { NonceJob } from './job.js'
 import { UNUSED_NONCE, unusedNonceOf, unusedRowOf } from './nonce.js'
 
@@ -9,8 +9,8 @@ const sentAt = (sentBlock: number | null): NonceJob => ({ ...sent, txs: [txOf(1,
 const old = sentAt(HEAD - REPLACE_AFTER_BLOCKS)
 const paused = NOW + 1
 
-/** A row of the table, a job that it is the first to hold for, and what the chain shows. */
-const CASES: [row: string, job: NonceJob, seen?: Partial<Seen>][] = [
+/** A row of the table, a job for which it is the first row that holds, and what the chain shows. */
+const CASES: [row: string, job: NonceJob, seen?: Partial<ChainSnapshot>][] = [
   ['its block was replaced', { ...old, state: 'included', nextMs: paused }],
   ['somebody else did the job', { ...old, nextMs: paused }, { done: 'unconfirmed' }],
   ['somebody else did the job', old, { done: 'confirmed', isSure: false }],

@@ -1,26 +1,26 @@
 import {
   baseFeeOf,
   capFees,
+  doubledFees,
   type Fees,
   maxCostWei,
-  offerAnew,
-  outbid,
+  replacementFees,
 } from '../../chains/evm/gasFees.js'
-import type { Mined } from '../../chains/evm/jobView.js'
+import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
 import {
-  type Action,
   CANCEL_AFTER_BLOCKS,
-  type Event,
+  type ChainSnapshot,
+  type JobAction,
+  type JobEvent,
   type Policy,
   REPLACE_AFTER_BLOCKS,
-  type Seen,
 } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
 
-const WAIT: Action = { do: 'wait' }
+const WAIT: JobAction = { do: 'wait' }
 
-export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
+export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -28,7 +28,7 @@ export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action 
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
+function planQueued(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -41,7 +41,7 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   const { valueWei } = job
   const costWei = maxCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees fall again, but what is burnt, and the value, stay
+    // fees may fall again, but spent gas and the value do not
     const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
     return record(
       isHopeless
@@ -53,11 +53,11 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
 }
 
 /** Action for a job with a mined transaction. */
-function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
+function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): JobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
-  // a node may have lost the receipt that another one shows
+  // a node may have lost the receipt that another node returns
   if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
@@ -70,62 +70,65 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   })
 }
 
-/** Without a receipt of the job: wait or end, never another nonce. */
-function planUsed(job: NonceJob, seen: Seen): Action {
+/** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
+function planUsed(job: NonceJob, seen: ChainSnapshot): JobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
-  // a single node has to say so twice, at some distance
-  if (!seen.isSure && !isSaidToBeUsed(job))
+  // a single node has to report this twice, with a pause between
+  if (!seen.isSure && !isReportedUsed(job))
     return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
-/** Reason of a job that a single node has once said to be done. */
-const SAID_TO_BE_DONE = 'said_to_be_done'
+/** Reason of a job that a single node has reported as done once. */
+const REPORTED_DONE = 'said_to_be_done'
 
-/** A single node has to say so twice, at some distance. */
-function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
-  if (!seen.isSure && reason !== SAID_TO_BE_DONE)
-    return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
+/** Ends a job that is done. A single node has to report this twice, with a pause between. */
+function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): JobAction {
+  if (!seen.isSure && reason !== REPORTED_DONE)
+    return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
 
-/** Reason of a job whose nonce a single node has once said to be used. */
+/** Reason of a job whose nonce a single node has reported as used once. */
 const NONCE_USED = 'nonce_used'
-const isSaidToBeUsed = ({ reason }: NonceJob): boolean =>
+const isReportedUsed = ({ reason }: NonceJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'
 
-/** Blocks by which the node that took a transaction may have been ahead of another. */
-export const MOST_AHEAD = 100
+/** Blocks by which the node that accepted a transaction may have been ahead of another. */
+export const MAX_HEAD_LEAD_BLOCKS = 100
 
-/** A node has once told an absurd head, up to which nothing would happen. */
-const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
-  sentBlock !== null && sentBlock <= head + MOST_AHEAD
+/**
+ * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a wrong answer caused, since
+ * nothing happens until that block.
+ */
+const wasSent = ({ sentBlock }: NonceTx, { head }: ChainSnapshot): boolean =>
+  sentBlock !== null && sentBlock <= head + MAX_HEAD_LEAD_BLOCKS
 
-/** A job whose nonce no transaction has used, as the rows below see it. */
+/** A job whose nonce no transaction has used, as the rows of the table below need it. */
 interface UnusedNonce {
   job: NonceJob
-  seen: Seen
+  seen: ChainSnapshot
   /** The newest transaction. */
   tx: NonceTx
   isSent: boolean
-  /** Purpose of the transaction that is to use the nonce. */
+  /** Purpose of the transaction that has to use the nonce. */
   purpose: Purpose
-  /** True if a transaction of somebody else may have done the job, and nothing of ours has to be cancelled. */
+  /** True if somebody else's transaction may have done the job, so that nothing of ours has to be cancelled. */
   isDoneElsewhere: boolean
 }
 
 interface UnusedRow {
   name: string
   holds(nonce: UnusedNonce): boolean
-  /** `send`: the newest transaction again; `replace`: higher fees, or another purpose. */
+  /** `send`: the newest transaction again. `replace`: with higher fees, or for another purpose. */
   action: 'reorged' | 'wait' | 'send' | 'replace'
 }
 
-/** Decides about an unused nonce: the first row that holds. */
+/** Table of decisions about an unused nonce. The first row that holds counts. */
 export const UNUSED_NONCE: readonly UnusedRow[] = [
   {
     name: 'its block was replaced',
@@ -163,7 +166,7 @@ export const UNUSED_NONCE: readonly UnusedRow[] = [
     action: 'send',
   },
   {
-    // behind another nonce no fee helps; the node may have dropped it
+    // while an earlier nonce is unused, higher fees do not help; the node may have dropped the transaction
     name: 'an earlier nonce is unused too',
     holds: ({ seen }) => seen.nonce === 'later',
     action: 'send',
@@ -175,23 +178,23 @@ export const UNUSED_NONCE: readonly UnusedRow[] = [
   },
 ]
 
-/** Row of the table that decides about a job with an unused nonce. */
+/** The row that decides about a job with an unused nonce. */
 export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
   return UNUSED_NONCE.find(({ holds }) => holds(nonce))!
 }
 
-export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
+export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
   const tx = job.txs.at(-1)!
   const isSent = wasSent(tx, seen)
 
-  // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
+  // a noop has no effect to wait for: its transaction is a cancel, and has to be mined
   const isUnwanted =
     job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  // a nonce that was ever given to a cancel is not taken back: both are out
+  // once a cancel was signed for a nonce, both transactions may be mined, so that is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
-  // a single node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
-  const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
+  // a single node's report does not free a nonce, but is not waited for endlessly either, because later nonces wait too
+  const isLong = !isSent || seen.head - tx.sentBlock! > MAX_HEAD_LEAD_BLOCKS
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 
   return {
@@ -205,7 +208,7 @@ export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
+function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   const nonce = unusedNonceOf(job, seen)
   switch (unusedRowOf(nonce).action) {
     case 'reorged':
@@ -219,14 +222,14 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   }
 }
 
-/** Replacement with higher fees, else the last transaction again; a cancel once that can't be mined. */
-function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
+/** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
+function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Purpose): JobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees later nonces: the job's cap doesn't bind it
+  // a cancel is cheap and frees later nonces, so the job's cap does not apply
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
   const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
@@ -237,11 +240,14 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
 }
 
 interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
-  /** The most that a unit of gas may cost here: the cap on its price, or what is left of the job's cap. */
+  /** Highest price of a unit of gas here: the cap on the price, or what is left of the job's cap. */
   capWei: bigint
 }
 
-/** A pool's first refusal is met as a replacement is: 10 % up, or a fresh estimate. After the second the price doubles. */
+/**
+ * Fees of the next offer. After the first refusal by a mempool, they rise as for a replacement: by 10 %, or to a fresh
+ * estimate. After the second refusal, the price doubles.
+ */
 function raisedFees(
   { txs }: NonceJob,
   fresh: Fees,
@@ -249,14 +255,14 @@ function raisedFees(
 ): Fees | null {
   const tx = txs.at(-1)!
   const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
-  const raised = isUntaken ? null : outbid(tx, fresh, gasPriceCapWei)
+  const raised = isUntaken ? null : replacementFees(tx, fresh, gasPriceCapWei)
   if (raised && raised.maxFeePerGas <= capWei) return raised
-  return tx.isRejected ? offerAnew(tx, fresh, capWei) : null
+  return tx.isRejected ? doubledFees(tx, fresh, capWei) : null
 }
 
-function planStuck(tx: NonceTx, seen: Seen): Action {
+function planStuck(tx: NonceTx, seen: ChainSnapshot): JobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
-const record = (event: Event<NonceTx>): Action => ({ do: 'record', event })
+const record = (event: JobEvent<NonceTx>): JobAction => ({ do: 'record', event })

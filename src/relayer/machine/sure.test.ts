@@ -9,20 +9,27 @@ import {
   txOf,
 } from '../../../test/model/nonceJobs.js'
 import { newJob } from '../../../test/support/newJob.js'
-import type { Mined } from '../../chains/evm/jobView.js'
+import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, type Seen } from './index.js'
-import { type NonceJob, park } from './job.js'
+import { applyEvent, type ChainSnapshot } from './index.js'
+import { type NonceJob, parkJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
-/** What the only node of a chain says. */
-const said = (change: Partial<Seen>): Seen => seen({ isSure: false, prepared, ...change })
-const mined: Mined = { hash: '0x1', block: 49, succeeded: true, isConfirmed: true, feeWei: 500n }
+/** What a chain's only node reports. */
+const said = (change: Partial<ChainSnapshot>): ChainSnapshot =>
+  seen({ isSure: false, prepared, ...change })
+const mined: MinedReceipt = {
+  hash: '0x1',
+  block: 49,
+  succeeded: true,
+  isConfirmed: true,
+  feeWei: 500n,
+}
 /** The job after the next step. */
-function after(job: NonceJob, seen: Seen): NonceJob {
+function after(job: NonceJob, seen: ChainSnapshot): NonceJob {
   const action = planNonceJob(job, seen, policy)
   if (action.do !== 'record') throw new Error(action.do)
-  return apply(job, action.event, seen)
+  return applyEvent(job, action.event, seen)
 }
 
 it.each([
@@ -35,7 +42,7 @@ it.each([
   ],
 ])('a single node has to say twice, at some distance, that a job is done: %s', (_, job, seen) => {
   let once = after(job, seen)
-  // what is in a block is noted first
+  // an inclusion is stored first
   if (once.state === 'included') once = after(once, seen)
   expect(once).toMatchObject({ reason: 'said_to_be_done', nextMs: expect.any(Number) })
   expect(once.state).not.toBe('confirmed')
@@ -46,7 +53,7 @@ it.each([
   })
 })
 
-it('a lie that is not repeated ends nothing', () => {
+it('a wrong answer that is not repeated ends no job', () => {
   const once = after(queued, said({ done: 'confirmed' }))
   expect(planNonceJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
     do: 'sign',
@@ -54,17 +61,17 @@ it('a lie that is not repeated ends nothing', () => {
   })
 })
 
-it('no transaction is cancelled at a single word', () => {
+it('no transaction is cancelled because of a single report', () => {
   expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
     do: 'wait',
   })
 })
 
-it('what is signed holds up no later nonce while one node alone says that it is done', () => {
+it('a signed transaction does not delay later nonces while only one node reports the job as done', () => {
   const done = said({ done: 'confirmed', nonce: 'next' })
-  // stopped between signing and sending, and done by another meanwhile
+  // the process stopped between signing and sending, and somebody else did the job meanwhile
   expect(planNonceJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
-  // dropped by the node, or below the base fee
+  // the node dropped the transaction, or its fee is below the base fee
   expect(planNonceJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
   const late = { ...done, head: 151 }
   expect(planNonceJob(sent, late, policy)).toMatchObject({
@@ -83,7 +90,7 @@ it('what is signed holds up no later nonce while one node alone says that it is 
   })
 })
 
-it('a noop is sent, and replaced, at a single word: there is nothing to be sure about', () => {
+it('a noop is sent and replaced after a single report, since a wrong one does no harm', () => {
   const cancel = txOf(1, { purpose: 'cancel', valueWei: 0n })
   const noop: NonceJob = {
     ...newJob<NonceTx>('n', 'noop'),
@@ -102,7 +109,7 @@ it('a noop is sent, and replaced, at a single word: there is nothing to be sure 
   })
 })
 
-it('a receipt is noted before it ends its job', () => {
+it('a receipt is stored before it ends its job', () => {
   const once = after(sent, said({ mined, nonce: 'confirmed' }))
   expect(once).toMatchObject({ state: 'included', included: { hash: '0x1', block: 49 } })
   expect(after(once, said({ mined, nonce: 'confirmed' }))).toMatchObject({
@@ -111,33 +118,36 @@ it('a receipt is noted before it ends its job', () => {
   })
 })
 
-/** Newest block that a node has once told while it took the transaction. */
+/** A wrong newest block, which a node returned once when it accepted the transaction. */
 const ABSURD = 0xffffffffff
-/** A month after: the node has dropped the transaction, whose nonce is the signer's next. */
+/** A month later: the node has dropped the transaction, whose nonce is the signer's next one. */
 const later = seen({ head: 200_000, prepared })
-const absurd = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
+const absurd = applyEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
 
-it('one absurd head at the sending does not make a transaction be waited for without an end', () => {
+it('one absurd head at the time of sending does not make a job wait endlessly', () => {
   expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
-  const resent = apply(absurd, { is: 'sent', hash: '0x1' }, later)
+  const resent = applyEvent(absurd, { is: 'sent', hash: '0x1' }, later)
   expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
     do: 'sign',
   })
 })
 
-it('nor keeps it from being cancelled on the operator’s word', () => {
-  expect(planNonceJob(park(absurd), later, policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+it('one absurd head does not prevent a cancel on the operator’s request', () => {
+  expect(planNonceJob(parkJob(absurd), later, policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'cancel',
+  })
 })
 
-it('nor where it is refused for its fees when it is sent again', () => {
-  const refused = apply(
+it('one absurd head does no harm where the transaction is refused for its fees when sent again', () => {
+  const refused = applyEvent(
     absurd,
     { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } },
     later,
   )
   const after = { ...later, nowMs: refused.nextMs }
   expect(planNonceJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
-  // below the base fee, and a replacement would cost too much
+  // below the base fee, and a replacement is above the cap
   const dear = {
     ...after,
     prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
@@ -150,7 +160,11 @@ it('nor where it is refused for its fees when it is sent again', () => {
 })
 
 it('a node may have been ahead by some blocks when it took a transaction', () => {
-  const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: later.head + 100 })
+  const ahead = applyEvent(
+    signed,
+    { is: 'sent', hash: '0x1' },
+    { ...later, head: later.head + 100 },
+  )
   expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
   expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
     do: 'broadcast',

@@ -41,11 +41,11 @@ afterEach(async () => {
 })
 
 describe('startAnvil', () => {
-  it('mines what its pool has put aside, once somebody waits for it', async () => {
+  it('mines a transaction stuck in its pool once somebody waits for its receipt', async () => {
     const { reader, wallet, test } = clientsOf(await start({ blockTimeS: 0.1 }))
     const send = (nonce: number) =>
       wallet.sendTransaction({ to: account.address, value: 1n, gas: 21_000n, nonce })
-    // the state of a transaction whose predecessor was mined between its check and its filing
+    // reproduces a transaction whose predecessor is mined while the pool adds it
     const hashes = [await send(1), await send(2)]
     await test.setNonce({ address: account.address, nonce: 1 })
     const receipts = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
@@ -75,7 +75,7 @@ describe('startAnvil', () => {
     for (const anvil of chains) expect(isAlive(anvil.pid), anvil.rpcUrl).toBe(false)
   })
 
-  it('names a taken port, a missing binary, a bad flag', async () => {
+  it('reports a taken port, a missing binary, a bad flag', async () => {
     const first = await start()
     await expect(start({ port: first.port })).rejects.toThrow(
       `starting anvil: port ${first.port} is taken`,

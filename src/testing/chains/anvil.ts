@@ -7,35 +7,43 @@ import { startServer } from '../processes/server.js'
 import { restoreState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
-/** Writing is for a power cut: at its end anvil writes its state too, also where its launcher was killed. */
+/**
+ * Interval at which anvil writes its state. Only needed after a power cut: anvil also writes at its end, even if its
+ * launcher was killed.
+ */
 const STATE_INTERVAL_S = 60
 /**
- * Blocks whose state a lasting chain keeps, as many as geth does: no reorg is deeper. Of all blocks anvil takes 150 KiB
- * each, so gigabytes in a day.
+ * Blocks whose state a kept chain retains, as many as geth does. No reorg is deeper. Anvil needs 150 KiB for each
+ * block, which is gigabytes in a day.
  */
 const STATES_KEPT = 128
 
-/** Well-known mnemonic of local Ethereum nodes; its keys are public. */
+/** Well-known mnemonic of local Ethereum nodes. Its keys are public. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 export interface AnvilOptions {
   chainId: number
   /** Default: a free one. */
   port?: number
-  /** Seconds between blocks, fractions allowed, 0: none; absent: one block per transaction, at once (automine). */
+  /** Seconds between blocks, fractions allowed. 0: no mining. Absent: one block per transaction, at once (automine). */
   blockTimeS?: number
-  /** File that keeps the chain over restarts, a minute old after a kill; absent: the chain ends with the process. */
+  /**
+   * File that keeps the chain over restarts. After a kill it is up to a minute old. Absent: the chain ends with the
+   * process.
+   */
   statePath?: string
   /** Half the distance of `finalized` from the latest block; anvil's default is 32. */
   slotsInAnEpoch?: number
   extraArgs?: readonly string[]
-  /** File for anvil's output (errors only); default: beside the state file, else in the system's temporary folder. */
+  /**
+   * File for anvil's output (errors only). Default: beside the state file, or else in the system's temporary folder.
+   */
   logFile?: string
-  /** Binary to run in place of the npm package's. */
+  /** Binary to run instead of the npm package's. */
   anvilPath?: string
 }
 
-/** A running anvil. `stop` leaves the newest block in the state file, if there is one. */
+/** A running anvil. `stop` writes the newest block to the state file, if there is one. */
 export interface Anvil extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
@@ -44,8 +52,8 @@ export interface Anvil extends ProcessHandle {
 }
 
 /**
- * Starts anvil on loopback and waits until it listens. A restart on the same `statePath` continues with its blocks,
- * receipts and logs (past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them).
+ * Starts anvil on loopback and waits until it listens. A restart with the same `statePath` continues with its blocks,
+ * receipts and logs. Past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them.
  * @throws Error with one line that names the cause
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
@@ -68,7 +76,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
       logFile: logFile ?? defaultLogFor(at),
       isLogTemporary: logFile === undefined && statePath === undefined,
     }),
-    // anvil writes this file after binding its port: another process's answer there is never taken for its own
+    // anvil writes this file after it has bound its port, so an answer of another process on that port is not mistaken
+    // for its own
     isReady: (_, at) => fs.existsSync(boundFileFor(at)),
     takenText: 'Address already in use',
   })
@@ -82,7 +91,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** The package's `.bin` wrapper would leave an orphan when killed. */
+/** When killed, the package's `.bin` wrapper leaves its child running. */
 function locateAnvil(): string {
   const manifest = locatePart('anvil', '/package.json')
   const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
@@ -94,7 +103,7 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
   return [
     ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
     ...['--config-out', boundFile],
-    // in either case none in the user's home folder
+    // so that no state is written to the user's home folder
     ...(state === undefined
       ? ['--max-persisted-states', '0']
       : ['--prune-history', String(STATES_KEPT)]),

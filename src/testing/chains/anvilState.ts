@@ -9,8 +9,8 @@ interface State {
 
 /**
  * Makes `statePath` a file that anvil can start from.
- * @returns block number of the state, undefined for a fresh chain
- * @throws Error for a file that a kill has cut off: the chain is lost
+ * @returns block number of the state; undefined for a fresh chain
+ * @throws Error for a file that a kill has truncated: the chain is lost
  */
 export function restoreState(statePath: string): number | undefined {
   const bytes = fs.existsSync(statePath) ? fs.readFileSync(statePath) : Buffer.alloc(0)
@@ -30,8 +30,8 @@ export function restoreState(statePath: string): number | undefined {
 }
 
 /**
- * Drops superfluous genesis blocks, since loading picks any. Each anvil creates one before it loads a state and saves
- * both; the chain's own is the oldest.
+ * Removes additional genesis blocks, since anvil loads any of them. Each anvil creates one before it loads a state, and
+ * saves both. The chain's own is the oldest.
  */
 function withOneGenesis(blocks: NonNullable<State['blocks']>): NonNullable<State['blocks']> {
   const geneses = blocks.filter(({ header }) => Number(header.number) === 0)

@@ -1,7 +1,7 @@
 import { ensureContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { worldAccounts } from '../world.js'
-import { entryOf, type LocalChain } from './localChain.js'
+import { chainEntry, type LocalChain } from './localChain.js'
 import type { ChainDefinition } from './localChains.js'
 import { fund } from './localClients.js'
 import { chainVerbs, WorldError } from './verbs.js'
@@ -10,9 +10,9 @@ const POLL_MS = 100
 const ANSWER_MS = 5_000
 
 /**
- * Takes a development chain that runs already (Foundry's anvil, Hardhat's node) into the world: puts the contracts
- * beside what is there, and funds the world's accounts. Its process and its mining stay their owner's: a chain that
- * mines on demand confirms what it is sent once `mine` puts blocks on top.
+ * Adds a running development chain (Foundry's anvil, Hardhat's node) to the world: deploys the contracts on it, and
+ * funds the world's accounts. The owner keeps control of its process and mining. A chain that mines on demand confirms
+ * a transaction once `mine` adds blocks.
  * @throws WorldError where no development chain answers
  */
 export async function attachChain(
@@ -39,7 +39,7 @@ export async function attachChain(
     ...extras,
     ...verbs,
     wsUrl,
-    config: entryOf({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
+    config: chainEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

@@ -16,19 +16,19 @@ export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './
 
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
-/** Between blocks of a chain that lasts, while nobody uses it: of its blocks anvil keeps, and writes, each. */
+/** Time between blocks of a kept chain while nobody uses it, ms: anvil keeps and writes every block. */
 const IDLE_MS = 30_000
 
 /** A running chain of the local world. */
 export interface LocalChain extends RunningChain, ChainVerbs {
   readonly wsUrl: string
-  /** Of its process. @throws WorldError for a chain that was attached */
+  /** Process id. @throws WorldError for an attached chain */
   readonly pid: number
-  /** Ended runs included. @throws WorldError for a chain that was attached */
+  /** Handle of its anvil, also of one that has ended. @throws WorldError for an attached chain */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>
-  /** Restarts it on the same port; without a kept state the chain starts empty. */
+  /** Restarts it on the same port. Without a kept state the chain starts empty. */
   restart(): Promise<void>
 }
 
@@ -41,7 +41,9 @@ export interface LocalChainOptions {
   previous: KnownChain | undefined
 }
 
-/** Deploys the contracts that are missing in the chain's state. A home that is kept keeps the chain in `anvil`. */
+/**
+ * Starts a chain, and deploys contracts that are missing in its state. In a kept home, the chain's state is in `anvil`.
+ */
 export async function startLocalChain(
   sandbox: Sandbox,
   { definition, hubEid, blockMs, previous }: LocalChainOptions,
@@ -51,7 +53,7 @@ export async function startLocalChain(
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId,
-      // by its own interval anvil keeps the state of each block, 260 KiB, whatever it is told to prune
+      // with its own block interval, anvil keeps the state of each block, 260 KiB, whatever its pruning options
       blockTimeS: isKept ? 0 : blockMs / 1_000,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),
@@ -71,7 +73,7 @@ export async function startLocalChain(
     hubEid,
     previous,
   )
-  const config = entryOf(definition, contracts, anvil, blockMs)
+  const config = chainEntry(definition, contracts, anvil, blockMs)
   const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
   closers.push(verbs.end)
   return {
@@ -104,7 +106,7 @@ export async function startLocalChain(
   }
 }
 
-export function entryOf(
+export function chainEntry(
   { price: _, ...identity }: ChainDefinition,
   contracts: ChainContracts,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
@@ -121,7 +123,7 @@ export function entryOf(
   }
 }
 
-/** Keeps a wallet's settings working. */
+/** The port of the earlier start, so that a wallet's settings keep working. */
 async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined

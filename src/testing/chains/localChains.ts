@@ -8,26 +8,26 @@ interface Definition {
   network: Network
   label: string
   role: 'hub' | 'spoke'
-  /** Local chain id, so no signature can be replayed on the public chain of that label. */
+  /** Local chain id, so that no signature can be replayed on the public chain with this label. */
   chainId: number
-  /** LayerZero's endpoint id of the public network of that label. */
+  /** LayerZero's endpoint id of the public chain with this label. */
   eid: number
   gasToken: { symbol: string; decimals: 18 }
-  /** Cost of a message on this chain; on a spoke, the fraction is the price of one ether in its gas token. */
+  /** Price of a message on this chain. On a spoke, the fraction is the price of one ether in its gas token. */
   price: BridgePrice
 }
 
-/** Spend cap of the local relayer per message, value included; a message above is parked. */
+/** Spend cap of the local relayer for each message, value included. A message above it is parked. */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
 const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_PRICE } as const
-/** Another coin at another price than ETH, so a mixed-up amount is noticed. */
+/** A coin with another price than ETH, so that mixed-up amounts are noticed. */
 const IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },
   price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
 } as const
 
-/** Chains of a local world: public network labels with local chain ids. */
+/** Chains of a local world: labels of public chains with local chain ids. */
 const LOCAL_CHAINS = [
   { network: 'mainnet', label: '1', role: 'hub', chainId: 900_000_001, eid: 30_101, ...IN_ETH },
   {
@@ -88,7 +88,7 @@ export interface HubExtras {
   readonly ens?: WorldEns | undefined
 }
 
-/** Absent fields have the file's defaults. */
+/** A chain in the chains file. Absent fields have the file's defaults. */
 export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
   rpcUrls: [string]
   wsUrl: string
@@ -100,14 +100,14 @@ export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContrac
 /** A chain as remembered between starts of a world. */
 export interface KnownChain extends ChainEntry, HubExtras {}
 
-/** A chain that runs, with its contracts. */
+/** A running chain with its contracts. */
 export interface RunningChain extends ChainDefinition, HubExtras {
   readonly rpcUrl: string
   readonly config: ChainEntry
 }
 
 /**
- * Chooses the chains to start, by labels and networks; default: all.
+ * Chooses the chains to start, by labels and networks. Default: all.
  * @throws Error for an unknown label or a spoke without its hub
  */
 export function chooseChains(

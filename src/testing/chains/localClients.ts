@@ -17,7 +17,7 @@ import {
 const FUNDS_WEI = parseEther('10000')
 const MINE_QUICKLY_MS = 40
 
-/** Place of a local chain. */
+/** RPC URL and id of a local chain. */
 export interface ChainAt {
   rpcUrl: string
   chainId: number
@@ -58,13 +58,13 @@ export const walletOf = (
 /** Gives addresses 10,000 ETH each. */
 export async function fund(at: ChainAt, addresses: readonly Hex[]): Promise<void> {
   const { test } = localClients(at)
-  // by Hardhat's name, which anvil knows too
+  // Hardhat's name of the method, which anvil supports too
   const setBalance = (address: Hex) =>
     test.request({ method: 'hardhat_setBalance', params: [address, toHex(FUNDS_WEI)] } as never)
   await Promise.all(addresses.map(setBalance))
 }
 
-/** Mines in quick succession, so the setup of a world doesn't wait for its clock. */
+/** Mines blocks in quick succession during `work`, so that the setup of a world does not wait for its block time. */
 export async function mineQuickly<T>(at: ChainAt, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at)
   let isDone = false

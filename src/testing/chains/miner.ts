@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalClients } from './localClients.js'
 
-/** A test can stop the mining where it has to know the head. */
+/** Mines a chain's blocks. A test can stop it where it needs a fixed head. */
 export interface Miner {
   /** Runs `act` while no other block is mined. */
   paused<T>(act: () => Promise<T>): Promise<T>
-  /** Mines nothing more, or goes on. */
+  /** Stops or resumes mining. */
   hold(isHeld: boolean): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Takes the mining over from a chain. Left to its own interval, anvil loses blocks for good when `anvil_reorg` meets
- * its miner: a block is known then but not its parent, by number or by hash, as no real node does.
- * @param idleMs between blocks once nobody has sent a transaction for `afterMs`; default: as always
+ * Takes over the mining of a chain. With its own interval, anvil loses blocks for good when `anvil_reorg` coincides
+ * with its miner: then it has a block but not the block's parent, neither by number nor by hash, unlike any real node.
+ * @param idleMs time between blocks once nobody has sent a transaction for `afterMs`; default: `blockMs`
  */
 export async function takeOverMining(
   { test }: Pick<LocalClients, 'test'>,
@@ -41,7 +41,7 @@ export async function takeOverMining(
   }
   const mining = (async () => {
     while (!isStopped) {
-      // a stopping chain takes no block
+      // a stopping chain refuses to mine
       await paused(mine).catch(() => {})
       await sleep(blockMs)
     }
@@ -59,7 +59,7 @@ export async function takeOverMining(
   }
 }
 
-/** Their transactions are dropped. */
+/** Replaces the newest blocks by empty ones. Their transactions are dropped. */
 export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number): Promise<void> {
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
 }

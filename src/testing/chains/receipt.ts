@@ -9,11 +9,11 @@ import { requeue } from './requeue.js'
 
 const DEADLINE_MS = 60_000
 const POLL_MS = 25
-/** Many blocks of a local chain: who waits longer waits for what the pool has put aside. */
+/** Many block times of a local chain, ms. After it, a waiting transaction is probably stuck in the pool. */
 const REQUEUE_MS = 3_000
 
 /**
- * Polls for a transaction's receipt. viem asks once a block: where a node has the block before the receipt, viem waits
+ * Polls for a transaction's receipt. viem polls once a block. If a node has the block before the receipt, viem waits
  * for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */

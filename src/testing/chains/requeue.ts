@@ -8,10 +8,11 @@ interface PoolContent {
 }
 
 /**
- * Sends what anvil's pool has put aside again, where `hash` is the first of its sender. The pool files a transaction
- * that comes while its predecessor's block is made under those that wait for that predecessor, which has left the pool
- * by then: nothing calls it any more, a second copy is "already imported", and only the removal of all of the sender's
- * lets it be sent again. Without effect where the pool holds it as ready, and on nodes without these methods.
+ * Sends transactions of a sender again that are stuck in anvil's pool, if `hash` is the first of them. If a transaction
+ * arrives while its predecessor's block is mined, the pool files it as waiting for the predecessor, which has already
+ * left the pool. So nothing ever makes it ready, and a second copy is refused as "already imported". It can be sent
+ * again only after all of the sender's transactions are removed. No effect where the pool has it as ready, and on nodes
+ * without these methods.
  */
 export async function requeue(node: Node, hash: Hex): Promise<void> {
   try {
@@ -35,6 +36,6 @@ async function sendAgain(node: Node, sender: Address, hashes: readonly Hex[]): P
   for (const transaction of transactions) await ask(node, 'eth_sendRawTransaction', transaction)
 }
 
-/** Calls a method that viem's types of a public client lack. */
+/** Calls a method that is missing in viem's types of a public client. */
 const ask = <T>(node: Node, method: string, ...params: unknown[]): Promise<T> =>
   node.request({ method, params } as never) as Promise<T>

@@ -17,39 +17,43 @@ import {
 } from 'viem'
 import { receiptOf } from './receipt.js'
 
-/** A funded account on a local chain. */
+/** Clients of a funded account on a local chain. */
 export interface DeployClient {
   readonly walletClient: WalletClient<Transport, Chain | undefined, Account>
   readonly publicClient: PublicClient
 }
 
-/** A transaction to send; a contract creation without `to`. */
+/** A transaction to send. Without `to` it creates a contract. */
 export interface Step {
   readonly label: string
   readonly to?: Address
   readonly data: Hex
 }
 
-/** The creation of a contract. */
-export const creation = <const A extends Abi>(
+/** Step that creates a contract. */
+export const creationStep = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
 ): Step => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
 
-/** A call of a contract. */
+/** Step that calls a contract. */
 export const contractCall = <const A extends Abi, F extends ContractFunctionName<A>>(
   label: string,
   to: Address,
   call: EncodeFunctionDataParameters<A, F>,
 ): Step => ({ label, to, data: encodeFunctionData(call as EncodeFunctionDataParameters) })
 
-/** Gas of the largest creation, and of any call, with a margin: who relies on an unmined step can't estimate. */
+/**
+ * Gas of the largest creation, and of any call, with a margin. Gas can't be estimated for a step that relies on an
+ * unmined one.
+ */
 const CREATION_GAS = 6_000_000n
 const CALL_GAS = 200_000n
 
 /**
- * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain that mines by the
- * clock, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier one.
+ * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain with a block
+ * interval, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier
+ * one.
  * @throws Error that names the step that reverted
  */
 export async function sendInOrder(
@@ -83,7 +87,7 @@ export async function sendInOrder(
 }
 
 /** Creates a contract. */
-export async function deployed(client: DeployClient, contract: Step): Promise<Address> {
+export async function deployContract(client: DeployClient, contract: Step): Promise<Address> {
   const [receipt] = await sendInOrder(client, [contract])
   return receipt!.contractAddress!
 }
@@ -96,7 +100,7 @@ export async function nextContract(client: DeployClient): Promise<Address> {
   })
 }
 
-/** Counts unmined transactions. */
+/** The account's next nonce, unmined transactions included. */
 function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
   return publicClient.getTransactionCount({
     address: walletClient.account.address,

@@ -2,47 +2,49 @@ import type { Hex } from 'viem'
 import { type ChainAt, type LocalClients, localClients } from './localClients.js'
 import { type Miner, reorg, takeOverMining } from './miner.js'
 
-/** The sentence says what to do. */
+/** Error of a world. Its sentence says what to do. */
 export class WorldError extends Error {
   override name = 'WorldError'
 }
 
-/** @throws WorldError for anything but a whole number from `least` on */
+/** @throws WorldError for anything but a whole number that is at least `least` */
 export function assertWhole(what: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least)
     throw new WorldError(`${what} takes a whole number from ${least} on, not ${value}.`)
 }
 
-/** Actions of a test on a chain. A number that is none of theirs is a WorldError. */
+/** Actions of a test on a chain. They throw a WorldError for an invalid number. */
 export interface ChainVerbs {
-  /** All that waits comes in the first block. @returns the newest block's number */
+  /** Mines blocks. All waiting transactions are in the first. @returns the newest block's number */
   mine(blocks?: number): Promise<number>
-  /** Leaves the mining to `mine` alone, until `resume`: what is sent waits. */
+  /** Stops automatic mining until `resume`. Only `mine` adds blocks, and sent transactions wait. */
   pause(): Promise<void>
-  /** Lets the chain mine by itself again, as before `pause`. */
+  /** Resumes automatic mining. */
   resume(): Promise<void>
   /**
-   * Replaces the newest blocks by empty ones; their transactions are gone until they are sent again. anvil alone can.
-   * @returns the first block that is another one now
+   * Replaces the newest blocks by empty ones. Their transactions are gone until they are sent again. Only works on
+   * anvil.
+   * @returns number of the first replaced block
    */
   reorg(depth: number): Promise<number>
-  /** From the mempool, in no block yet. @throws WorldError where the mempool does not have it */
+  /** Removes a transaction from the mempool. @throws WorldError where the mempool does not have it */
   drop(tx: Hex): Promise<void>
-  /** A block is mined at that time. The database's clock and the daemon's stay. */
+  /** Advances the chain's clock, and mines a block at that time. The clocks of database and daemon do not change. */
   advance(seconds: number): Promise<void>
 }
 
 export interface VerbOptions extends ChainAt {
   label: string
-  /** Null for a chain whose mining is somebody else's. */
+  /** Null for a chain whose mining its owner controls. */
   blockMs: number | null
-  /** Between blocks while nobody sends a transaction: mines in this process from the start. */
+  /** Time between blocks while nobody sends a transaction, ms. If set, this process mines from the start. */
   idleMs?: number | undefined
 }
 
 /**
- * Verbs of a chain. Methods that anvil and Hardhat both know are called by Hardhat's names. A chain of ours mines in
- * this process from its first `pause` or `reorg` on: anvil's own interval can't be stopped for a moment.
+ * Creates the actions of a chain. Methods that both anvil and Hardhat support are called by Hardhat's names. This
+ * process mines our own chains from the first `pause` or `reorg` on, because anvil's block interval can't be
+ * interrupted.
  */
 export function chainVerbs({
   label,
@@ -106,7 +108,7 @@ export function chainVerbs({
       await ask('evm_increaseTime', [seconds])
       await mine()
     },
-    /** Ends what mines in this process. */
+    /** Ends the miner of this process. */
     end: async () => (await miner)?.stop(),
   }
 }

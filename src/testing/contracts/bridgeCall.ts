@@ -5,7 +5,7 @@ import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { type ChainAt, localClients } from '../chains/localClients.js'
 import { addressWord } from '../world.js'
 
-/** Gas for a withdrawal, or for bids on a few names. */
+/** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
 /** A chain of the local world with a spoke. */
@@ -14,7 +14,7 @@ export interface SpokeAt extends ChainAt {
 }
 
 export interface BridgeCall {
-  /** Sender, who also acts on the hub. */
+  /** Sender on the spoke, who is also the actor on the hub. */
   from: Address
   hubCalldata: Hex
   /** Value delivered to the hub, wei: the sum of the bids, zero for a withdrawal. */
@@ -23,7 +23,7 @@ export interface BridgeCall {
   gas?: bigint
 }
 
-/** Pays exactly the spoke's quote (no margin). */
+/** Sends a call over the bridge. Pays exactly the spoke's quote (no margin). */
 export async function bridgeCall(
   spoke: SpokeAt,
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,

@@ -10,9 +10,9 @@ import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contra
 import { hubCode, paymentsCode, spokeCode } from '../../chains/evm/deployment/creation.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
-  deployed,
+  deployContract,
   nextContract,
   type Step,
   sendInOrder,
@@ -28,7 +28,7 @@ const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 interface AppSettings extends DeployClient {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
-  /** Least bid, wei on the hub. */
+  /** Minimum bid, wei on the hub. */
   readonly minimumWei: bigint
   readonly owner: Address
   readonly pauser: Address
@@ -36,11 +36,11 @@ interface AppSettings extends DeployClient {
 
 export interface HubSettings extends AppSettings {
   readonly relayer: Address
-  /** Limit on deliveries per day (UTC), wei; default 1,000 ether. */
+  /** Daily limit of deliveries (UTC), wei. Default 1,000 ether. */
   readonly deliverLimitWei?: bigint
 }
 
-/** `block` holds the hub's deployment. */
+/** Deploys LayerZero's EndpointV2 and a hub on it. `block` is the block of the hub's deployment. */
 export const deployHub = ({
   deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
   ...settings
@@ -51,7 +51,7 @@ export const deployHub = ({
   }))
 
 /**
- * Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment.
+ * Deploys LayerZero's EndpointV2 and a spoke on it. `block` is the block of the spoke's deployment.
  * @param settings with LayerZero's endpoint id of the hub's chain
  */
 export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
@@ -83,7 +83,7 @@ export async function deployMessageLibrary(
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
   await sendInOrder(client, [
-    creation('deploying the message library', code),
+    creationStep('deploying the message library', code),
     contractCall('registering the message library', endpoint, {
       abi: endpointAbi,
       functionName: 'registerLibrary',
@@ -100,7 +100,7 @@ const RECLAIM_SECONDS = 604_800n
 export function deployCommunityPayments(
   settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
-  return deployed(settings, {
+  return deployContract(settings, {
     label: 'deploying the payments of communities',
     data: paymentsCode({ ...settings, reclaimSeconds: RECLAIM_SECONDS }),
   })
@@ -108,29 +108,29 @@ export function deployCommunityPayments(
 
 /** Deploys a token that anybody may mint. */
 export const deployLocalToken = (client: DeployClient): Promise<Address> =>
-  deployed(
+  deployContract(
     client,
-    creation('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
+    creationStep('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
   )
 
-/** End of a bridge. The client's account owns endpoint and library. */
+/** One end of a bridge. The client's account owns endpoint and library. */
 export interface BridgeEnd extends DeployClient {
   readonly endpoint: Address
   readonly library: Address
   /** The hub or the spoke. */
   readonly app: Address
-  /** Client of the application's owner, where that is another account. */
+  /** Client of the application's owner, if that is another account. */
   readonly owner?: DeployClient['walletClient']
 }
 
-/** `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
+/** Price of a message: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
 export interface BridgePrice {
   readonly baseWei: bigint
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** Typical bridge price; both chains' gas is ETH. */
+/** Typical bridge price between two chains whose gas token is ETH. */
 export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
 
 export interface BridgeTarget {
@@ -139,7 +139,7 @@ export interface BridgeTarget {
   readonly price: BridgePrice
 }
 
-/** Skips what is set. */
+/** Connects an end to its targets. Skips settings that are already right. */
 export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
   const { endpoint, app, owner, publicClient } = near
   const libraries: Step[] = []
@@ -153,7 +153,7 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
       args,
     })
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
-    // OAppCore, of hub and spoke
+    // OAppCore's `peers`, which hub and spoke share
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
     if ((await publicClient.readContract(peer)) !== addressWord(target.app))
       peers.push(peerStep(near, target))
@@ -195,8 +195,8 @@ const peerStep = ({ app }: BridgeEnd, target: BridgeTarget): Step =>
   })
 
 /**
- * Creation transaction of LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. The licence is
- * LZBL-1.2, so the artifact is read from the optional dependency and never copied into this project.
+ * Step that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is LZBL-1.2, so
+ * the artifact is read from the optional dependency and is not part of this project.
  * @throws Error if the package is not installed
  */
 export function endpointCreation(eid: number, owner: Address): Step {
@@ -209,5 +209,5 @@ export function endpointCreation(eid: number, owner: Address): Step {
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return creation('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
+  return creationStep('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
 }

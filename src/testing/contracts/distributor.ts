@@ -6,7 +6,7 @@ import {
 } from '../../chains/evm/contracts/index.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
   nextContract,
   sendInOrder,
@@ -15,18 +15,18 @@ import {
 const DEFAULT_DURATION_S = 30n * 86_400n
 
 export interface DistributorSettings extends DeployClient {
-  /** An ERC-20. */
+  /** Address of an ERC-20 token. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix seconds; default: a month after the newest block. */
+  /** Unix seconds. Default: a month after the newest block. */
   readonly endsAtS?: bigint
-  /** Signer of permissions; default: none. */
+  /** Signer of permissions. Default: none. */
   readonly operator?: Address
-  /** Amount minted to the distributor, for a local `token`, which anybody may mint. */
+  /** Amount minted to the distributor. Only for a local `token`, which anybody may mint. */
   readonly mints?: bigint
 }
 
-/** `block` holds the deployment. */
+/** Deploys an airdrop distributor. `block` is the block of its deployment. */
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address
@@ -35,7 +35,7 @@ export async function deployDistributor(settings: DistributorSettings) {
   const distributor = await nextContract(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
-  const steps = [creation('deploying a distributor', code)]
+  const steps = [creationStep('deploying a distributor', code)]
   if (mints > 0n)
     steps.push(
       contractCall('minting what a distributor gives out', token, {

@@ -13,7 +13,7 @@ import {
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
   nextContract,
   sendInOrder,
@@ -24,15 +24,18 @@ const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
 const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
 
-/** With a resolver for the names below `parent` that the client's account owns. */
+/** Deploys ENS with our resolver for the names below `parent`, which the client's account owns. */
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
   const resolver = await nextContract(client)
   const [, registry, universal] = await sendInOrder(client, [
-    creation('deploying the resolver of ENS names', { ...resolverCode, args: [owner, signer, []] }),
-    creation('deploying ENS’s registry', registryCode),
-    creation('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
+    creationStep('deploying the resolver of ENS names', {
+      ...resolverCode,
+      args: [owner, signer, []],
+    }),
+    creationStep('deploying ENS’s registry', registryCode),
+    creationStep('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
   ])
   const universalResolver = lowerCase(universal!.contractAddress!)
   const reverseRegistrar = await client.publicClient.readContract({
@@ -49,7 +52,7 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
   }
 }
 
-/** Lets the names resolve by the gateway of an API; `client` is that of `deployEns`. */
+/** Makes the names resolve through the gateway of an API. `client` is the one passed to `deployEns`. */
 export async function setGateway(
   client: DeployClient,
   { parent, registry, resolver }: WorldEns,

@@ -30,7 +30,7 @@ import { deployPriceFeeds } from './priceFeed.js'
 /** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
 
-/** ENS names below which a network's names resolve. */
+/** ENS names below which the names of a network resolve. */
 const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
 
 /** Contracts of a local chain. */
@@ -50,11 +50,11 @@ export async function ensureContracts(
   if (previous?.genesisHash === genesisHash) {
     const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } =
       previous
-    // a chain that went back by a kill has the newest contract only together with all before it
+    // contracts are deployed in order, so a restored chain that has the newest one has all of them
     const newest = ens?.universalResolver ?? token ?? communityPayments
     if (await deployer.publicClient.getCode({ address: newest })) {
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-      // a world may be older than its ENS, or than ENS's reverse registrar
+      // a world from before ENS support has no ENS, and an early one no reverse registrar
       const isWhole = !token || ens?.reverseRegistrar
       const own = isWhole ? ens : await mineQuickly(chain, makeEns)
       return { contracts: known, feeds, token, ens: own }
@@ -126,14 +126,14 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** The API's port may be another one than before. */
+/** Sets the gateway's URL, since the API's port may have changed. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
     hubs.map((hub) => mineQuickly(hub, () => setGateway(deployerOf(hub), hub.ens!, api))),
   )
 }
 
-/** Price of messages: a spoke's own, and on the hub the inverse rate of the spoke's gas token. */
+/** Price of messages between two chains. On the hub it is the inverse rate of the spoke's gas token. */
 function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
   if (near.role === 'spoke') return near.price
   return {
@@ -143,7 +143,7 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
   }
 }
 
-/** Entries of earlier starts per chain label, of chains that are not started now too. */
+/** Entries of earlier starts by chain label, including chains that are not started now. */
 export function previousChains(home: string): Map<string, KnownChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
@@ -156,8 +156,8 @@ export function previousChains(home: string): Map<string, KnownChain> {
 }
 
 /**
- * Writes the daemon's chains file, and the entries that later starts need: each network's chains, and the settings of
- * each cluster beside its hub.
+ * Writes the daemon's chains file, and the entries that later starts need: the chains of each network, and the settings
+ * of other families' clusters.
  */
 export function writeChains(
   home: string,

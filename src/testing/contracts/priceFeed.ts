@@ -5,7 +5,7 @@ import {
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
 import { type ChainAt, localClients, walletOf } from '../chains/localClients.js'
 import { receiptOf } from '../chains/receipt.js'
-import { creation, type DeployClient, sendInOrder } from '../chains/send.js'
+import { creationStep, type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -15,18 +15,18 @@ const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 const SOL_USD = 150n * DOLLAR
 const ETH_USD = 3_000n * DOLLAR
 
-/** Price feeds behind quotes in SOL. */
+/** Addresses of the price feeds for quotes in SOL. */
 export interface PriceFeeds {
   solUsd: Address
   ethUsd: Address
 }
 
-/** 150 dollars per SOL and 3,000 per ether. */
+/** Deploys the price feeds, with 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
-    return creation(`deploying the feed ${description}`, code)
+    return creationStep(`deploying the feed ${description}`, code)
   }
   const [solUsd, ethUsd] = await sendInOrder(client, [
     feed('SOL / USD', SOL_USD),
@@ -41,7 +41,7 @@ export interface PriceChange {
   answer: bigint
 }
 
-/** Waits until mined. @returns the transaction */
+/** Sets a price and waits until it is mined. @returns the transaction's hash */
 export async function setPrice(at: ChainAt, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,

@@ -1,8 +1,8 @@
 import { CONFIRMED_TAGS } from '../../registry/primitives/confirmation.js'
 import type { Forks } from './forks.js'
 import type { AnswerFault } from './kinds.js'
-import { lieTo } from './lies.js'
-import { between, pick, type sequence, shuffled } from './random.js'
+import { wrongAnswerTo } from './lies.js'
+import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
 import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 import { RANGE_LIMITS } from './wordings.js'
 
@@ -16,7 +16,7 @@ export interface FaultLimits {
   rangeBlocks: number
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
-  /** Length of another fork, blocks; kept within the confirmation depth, beyond which it would rightly be confirmed. */
+  /** Length of another fork, blocks. Shorter than the confirmation depth: a longer fork is confirmed rightly. */
   forkBlocks: number
 }
 
@@ -29,11 +29,11 @@ export interface AnswerContext {
   upstream: Upstream
   forks: Forks
   limits: FaultLimits
-  /** Random numbers of this call. */
-  next: ReturnType<typeof sequence>
+  /** Random numbers for this call. */
+  next: ReturnType<typeof randomSequence>
 }
 
-/** Null where the fault doesn't apply to the call's content. */
+/** The wrong answer to a call. Null where the fault does not apply to the call's content. */
 export async function wrongAnswer(
   kind: AnswerFault,
   call: RpcCall,
@@ -42,19 +42,19 @@ export async function wrongAnswer(
   const { upstream, forks, limits, next } = context
   switch (kind) {
     case 'stale_head':
-      return staleAnswer(call, upstream, between(next(), 1, limits.staleBlocks))
+      return staleAnswer(call, upstream, integerBetween(next(), 1, limits.staleBlocks))
     case 'other_fork':
-      return forks.block(call, between(next(), 1, limits.forkBlocks))
+      return forks.block(call, integerBetween(next(), 1, limits.forkBlocks))
     case 'null_block':
     case 'null_receipt':
       return { result: null }
     case 'lie':
-      return lieTo(call, upstream, next)
+      return wrongAnswerTo(call, upstream, next)
     case 'range_limit':
       return rangeRefusal(call, context)
     case 'missing_logs':
       return ofLogs(call, upstream, (logs) => {
-        const missing = pick(
+        const missing = pickFrom(
           next(),
           logs.map(({ blockNumber }) => blockNumber),
         )
@@ -62,7 +62,7 @@ export async function wrongAnswer(
       })
     case 'duplicate_logs':
       return ofLogs(call, upstream, (logs) => {
-        const twice = pick(next(), logs)
+        const twice = pickFrom(next(), logs)
         return logs.flatMap((log) => (log === twice || next() < 0.5 ? [log, { ...log }] : [log]))
       })
     case 'reorder_logs':
@@ -113,6 +113,6 @@ function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): Fau
   if (fromBlock === undefined || toBlock === undefined) return null
   const blocks = Number(toBlock) - Number(fromBlock) + 1
   if (!(blocks > limits.rangeBlocks)) return null
-  const { status, ...error } = pick(next(), RANGE_LIMITS)
+  const { status, ...error } = pickFrom(next(), RANGE_LIMITS)
   return { error, status }
 }

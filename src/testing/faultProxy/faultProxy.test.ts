@@ -63,7 +63,7 @@ async function direct(method: string, params: unknown[] = []): Promise<unknown> 
   return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
 }
 
-/** Sends a transaction that logs, and waits until it is mined shortly after. */
+/** Sends a transaction that emits a log, and waits until it is mined. */
 async function emit(from: string): Promise<void> {
   const hash = await direct('eth_sendTransaction', [{ from, to: EMITTER }])
   const isMined = async () => (await direct('eth_getTransactionReceipt', [hash])) !== null
@@ -87,7 +87,7 @@ const always = (kind: FaultKind) => ({ faults: { [kind]: 1 } })
 const theLogs = async () => (await direct('eth_getLogs', ALL_LOGS)) as Log[]
 
 describe('without faults', () => {
-  it('hands calls and batches through', async () => {
+  it('passes calls and batches on', async () => {
     await open({})
     const head = await direct('eth_blockNumber')
     expect(await ask('eth_blockNumber')).toMatchObject({
@@ -116,7 +116,7 @@ describe('faults of whole requests', () => {
     expect(proxy.counts().delay).toBe(5)
   })
 
-  it('drop: the connection is reset; half of the calls reach the node all the same', async () => {
+  it('drop: the connection is reset; half of the calls still reach the node', async () => {
     await open(always('drop'))
     const mined = Number(await direct('eth_blockNumber'))
     for (let i = 0; i < 20; i++) await expect(ask('evm_mine')).rejects.toThrow('fetch failed')
@@ -182,7 +182,7 @@ describe('faults of answers', () => {
     )
   })
 
-  it('other_fork: a branch from below the head that holds together, with other bidders', async () => {
+  it('other_fork: a consistent branch from below the head, with other bidders', async () => {
     await open({ ...always('other_fork'), limits: { forkBlocks: 2 } })
     const [from] = (await direct('eth_accounts')) as string[]
     await emit(from!)
@@ -206,7 +206,7 @@ describe('faults of answers', () => {
       block = parent
     }
     expect(length).toBeLessThanOrEqual(2)
-    // deeper blocks are the chain's
+    // deeper blocks are unchanged
     const deep = ['0x3', false]
     expect((await ask('eth_getBlockByNumber', deep)).body.result).toEqual(
       await direct('eth_getBlockByNumber', deep),
@@ -328,7 +328,7 @@ describe('seeds', () => {
     expect(await faultsOf(43)).not.toEqual(first)
   })
 
-  it('a plan says what goes wrong with each call', async () => {
+  it('a plan chooses the fault of each call', async () => {
     await open({
       faults: ({ method, ordinal }) =>
         method === 'eth_chainId' && ordinal === 2 ? 'server_error' : null,

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
-import type { LiedAbout } from './lies.js'
+import type { LieMethod } from './lies.js'
 import { createPipe, type Pipe } from './pipe.js'
 import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
-/** Pause between two checks whether a silence is over. */
+/** Interval at which the end of a silence is checked, ms. */
 const SILENT_POLL_MS = 20
 const DEFAULT_LIMITS: FaultLimits = {
   delayMs: 500,
@@ -23,7 +23,10 @@ const DEFAULT_LIMITS: FaultLimits = {
 export interface FaultProxyOptions {
   /** Node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
-  /** Each fault follows from seed, method and the call's ordinal: the same calls get the same. */
+  /**
+   * Seed of the faults. Each fault follows from seed, method and the call's ordinal, so the same calls get the same
+   * faults.
+   */
   seed: number
   /** Default none. */
   faults?: Faults
@@ -35,23 +38,23 @@ export interface FaultProxyOptions {
 export interface FaultProxy {
   readonly rpcUrl: string
   readonly wsUrl: string
-  /** Faults injected so far, by kind. */
+  /** Numbers of injected faults so far, by kind. */
   counts(): Record<FaultKind, number>
-  /** Replaces the faults. */
+  /** Replaces the faults to inject. */
   set(faults: Faults): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
-  /** Leaves every connection open without an answer until `restore`, which answers what has waited. */
+  /** Keeps every connection open without an answer until `restore`, which answers the waiting calls. */
   silence(): void
-  /** Makes the next answer to a method a false one, once; `restore` takes back what nobody has asked for. */
-  lieOnce(method: LiedAbout): void
-  /** Leaves the finalized block where it is, until `restore`. */
+  /** Makes the next answer to a method wrong, once. `restore` cancels it if it was not used. */
+  lieOnce(method: LieMethod): void
+  /** Freezes the finalized block until `restore`. */
   stallFinality(): Promise<void>
   restore(): void
   stop(): Promise<void>
 }
 
-/** HTTP and WebSocket on one loopback port. */
+/** Starts a proxy for HTTP and WebSocket on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   let isCut = false
@@ -148,7 +151,7 @@ async function answer(
     if (reply === null) request.socket.resetAndDestroy()
     else response.writeHead(reply.status, reply.headers).end(reply.text)
   } catch {
-    // client gone, or no JSON
+    // the client disconnected, or sent no JSON
     request.socket.destroy()
   }
 }

@@ -15,15 +15,15 @@ interface Log {
 export type Forks = ReturnType<typeof createForks>
 
 /**
- * Another fork than the node's: it branches off a few blocks below the head, with other bidders in its logs. Blocks
- * once returned stay available by hash, as on a node of that fork.
- * @param forkBlocks length of the fork, within the confirmation depth: a longer one is rightly confirmed
+ * Simulates another fork than the node's. It branches off a few blocks below the head, with other bidders in its logs.
+ * Blocks once returned stay available by hash, as on a node of that fork.
+ * @param forkBlocks length of the fork, shorter than the confirmation depth: a longer fork is confirmed rightly
  */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
-  /** Node's block per fork hash, and the number of fork blocks down to it. */
+  /** The node's block for each fork hash, and the number of fork blocks down to it. */
   const returned = new Map<string, { real: string; depth: number }>()
 
-  // a block names its parent, so its hash depends on the number of fork blocks below
+  // a block contains its parent's hash, so its own hash depends on the number of fork blocks below
   const hashOf = (real: string, depth: number): string => {
     const hash = keccak256(toBytes(`${seed}|${real}|${depth}`))
     returned.set(hash, { real, depth })
@@ -54,7 +54,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 
   return {
-    /** Null where the fork has none of its own. */
+    /** The fork's block. Null where the fork has the same block as the node. */
     async block(call: RpcCall, depth: number): Promise<RpcAnswer | null> {
       if (call.method !== 'eth_getBlockByNumber') return null
       const answer = await upstream(call.method, call.params)
@@ -63,7 +63,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
       const left = forkBlocks - ((await headOf(upstream)) - Number(block.number))
       return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
     },
-    /** Null for other queries. */
+    /** Answer about a known block of the fork. Null for other queries. */
     async known({ method, params }: RpcCall): Promise<RpcAnswer | null> {
       const [first] = params
       if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first))

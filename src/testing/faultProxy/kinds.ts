@@ -1,7 +1,7 @@
-import { LIED_ABOUT } from './lies.js'
-import { draw, pick } from './random.js'
+import { LIE_METHODS } from './lies.js'
+import { pickFrom, randomNumber } from './random.js'
 
-/** Faults of a whole HTTP request or of a socket's message. */
+/** Faults of a whole HTTP request, or of a message on a socket. */
 const REQUEST_KINDS = [
   'delay',
   'drop',
@@ -12,9 +12,9 @@ const REQUEST_KINDS = [
   'wrong_id',
 ] as const
 
-/** Methods whose answers a fault applies to. */
+/** Faults of answers, with the methods to which they apply. */
 const ANSWER_KINDS = {
-  /** A lagging node: heads, and state read at the head, are some blocks old. */
+  /** A lagging node: its head, and state read at the head, are some blocks old. */
   stale_head: [
     'eth_blockNumber',
     'eth_getBlockByNumber',
@@ -22,18 +22,18 @@ const ANSWER_KINDS = {
     'eth_getBalance',
     'eth_call',
   ],
-  /** A node on another fork: newest blocks differ, with other bidders in their logs. */
+  /** A node on another fork: its newest blocks differ, with other bidders in their logs. */
   other_fork: ['eth_getBlockByNumber'],
-  /** A node that announces a block before it indexes its logs: all logs of one block are absent. */
+  /** A node that announces a block before it indexes the logs: all logs of one block are missing. */
   missing_logs: ['eth_getLogs'],
   null_block: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   null_receipt: ['eth_getTransactionReceipt', 'eth_getBlockReceipts'],
   duplicate_logs: ['eth_getLogs'],
   reorder_logs: ['eth_getLogs'],
-  /** A range limit, worded as by a random provider. */
+  /** A range limit, in the wording of a random provider. */
   range_limit: ['eth_getLogs'],
-  /** A false answer: a nonce, a head, a price, a code, a balance; some are absurd. */
-  lie: LIED_ABOUT,
+  /** A wrong nonce, head, price, code or balance. Some values are absurd. */
+  lie: LIE_METHODS,
 } as const satisfies Record<string, readonly string[]>
 
 type RequestFault = (typeof REQUEST_KINDS)[number]
@@ -47,14 +47,17 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'silent_socket',
 ]
 
-/** A call of a method, by its ordinal from 1; a batch has the method `batch`, a node's own message `notification`. */
+/**
+ * A call of a method with its ordinal, from 1. A batch has the method `batch`, and a message that the node sends has
+ * `notification`.
+ */
 export interface FaultRequest {
   method: string
   ordinal: number
   params: readonly unknown[]
 }
 
-/** Probability of each fault per call it applies to, or a plan that names each call's fault. */
+/** Probability of each fault for each call to which it applies, or a plan that chooses each call's fault. */
 export type Faults =
   | Partial<Record<FaultKind, number>>
   | ((request: FaultRequest) => FaultKind | null)
@@ -62,7 +65,7 @@ export type Faults =
 export const NOTIFICATION = 'notification'
 export const BATCH = 'batch'
 
-/** True if a fault applies to a call. Calls inside a batch share its connection and body. */
+/** True if a fault applies to a call. Calls in a batch share its connection and body. */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION
   if (method === NOTIFICATION) return kind === 'delay' || kind === 'drop'
@@ -72,7 +75,7 @@ function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
 
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
 
-/** Chooses a call's fault, at most one, by seed, method and ordinal only. */
+/** Chooses a call's fault, at most one, only by seed, method and ordinal. */
 export function chooseFault(
   seed: number,
   faults: Faults,
@@ -86,7 +89,8 @@ export function chooseFault(
   }
   const hits = FAULT_KINDS.filter(
     (kind) =>
-      touches(kind, method, isInBatch) && draw(seed, kind, method, ordinal) < (faults[kind] ?? 0),
+      touches(kind, method, isInBatch) &&
+      randomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
-  return hits.length > 0 ? pick(draw(seed, 'which', method, ordinal), hits) : null
+  return hits.length > 0 ? pickFrom(randomNumber(seed, 'which', method, ordinal), hits) : null
 }

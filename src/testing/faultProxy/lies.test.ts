@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from './faultProxy.js'
-import { LIED_ABOUT } from './lies.js'
+import { LIE_METHODS } from './lies.js'
 import { createUpstream } from './upstream.js'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -28,7 +28,7 @@ const ask = async (method: string, params = PARAMS[method] ?? []) =>
   (await createUpstream(proxy.rpcUrl)(method, params)).result
 
 describe('a lie', () => {
-  it.each(LIED_ABOUT)('%s is answered falsely once', async (method) => {
+  it.each(LIE_METHODS)('%s is answered wrongly once', async (method) => {
     const truth = await ask(method)
     proxy.lieOnce(method)
     expect(await ask(method)).not.toEqual(truth)
@@ -36,14 +36,14 @@ describe('a lie', () => {
     expect(proxy.counts().lie).toBe(1)
   })
 
-  it('leaves blocks by number alone and waits for the head', async () => {
+  it('does not change blocks by number, and waits for a call about the head', async () => {
     const block = await ask('eth_getBlockByNumber', ['0x0', false])
     proxy.lieOnce('eth_getBlockByNumber')
     expect(await ask('eth_getBlockByNumber', ['0x0', false])).toEqual(block)
     expect(await ask('eth_getBlockByNumber')).not.toEqual(block)
   })
 
-  it('is taken back where nobody has asked', async () => {
+  it('is cancelled where no call came', async () => {
     const truth = await ask('eth_getBalance')
     proxy.lieOnce('eth_getBalance')
     proxy.restore()
@@ -60,7 +60,7 @@ describe('silence', () => {
     expect(await answer).toBe('0x7a69')
   })
 
-  it('a call that hangs has no answer at all, and the next one has', async () => {
+  it('a hanging call gets no answer, and the next one does', async () => {
     proxy.set({ hang: 1 })
     const hanging = ask('eth_chainId').catch(() => 'ended')
     expect(await Promise.race([hanging, sleep(QUIET_MS, 'none')])).toBe('none')

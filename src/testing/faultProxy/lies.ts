@@ -1,14 +1,14 @@
-import { between, pick, type sequence } from './random.js'
+import { integerBetween, pickFrom, type randomSequence } from './random.js'
 import { quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
-/** More than any counter, height or price of a chain. */
+/** Larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
-/** Largest lead of a plausible lie. */
+/** Largest lead of a plausible wrong head. */
 const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 
-/** Methods with a lie of their own. */
-export const LIED_ABOUT = [
+/** Methods whose answers can be replaced by a wrong one. */
+export const LIE_METHODS = [
   'eth_getTransactionCount',
   'eth_blockNumber',
   'eth_getBlockByNumber',
@@ -18,24 +18,24 @@ export const LIED_ABOUT = [
   'eth_getCode',
   'eth_getBalance',
 ] as const
-export type LiedAbout = (typeof LIED_ABOUT)[number]
+export type LieMethod = (typeof LIE_METHODS)[number]
 
-type Next = ReturnType<typeof sequence>
+type Next = ReturnType<typeof randomSequence>
 
-/** Plausible or absurd; null where the call asks for nothing that is lied about. */
-export async function lieTo(
+/** A wrong answer, plausible or absurd. Null where the call's content has no wrong version. */
+export async function wrongAnswerTo(
   call: RpcCall,
   upstream: Upstream,
   next: Next,
 ): Promise<RpcAnswer | null> {
-  // a block by its number is compared by hash; heads are believed
+  // a block by its number is compared by hash; only the head is taken from one node
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)
   if (result === undefined || result === null) return null
-  return { result: wrongResult(call.method as LiedAbout, result, next) }
+  return { result: wrongResult(call.method as LieMethod, result, next) }
 }
 
-function wrongResult(method: LiedAbout, truth: unknown, next: Next): unknown {
+function wrongResult(method: LieMethod, truth: unknown, next: Next): unknown {
   switch (method) {
     case 'eth_getTransactionCount':
     case 'eth_blockNumber':
@@ -52,11 +52,14 @@ function wrongResult(method: LiedAbout, truth: unknown, next: Next): unknown {
     case 'eth_getCode':
       return truth === '0x' ? '0x60006000fd' : '0x'
     case 'eth_getBalance':
-      return pick(next(), ['0x0', quantity(ABSURD)])
+      return pickFrom(next(), ['0x0', quantity(ABSURD)])
   }
 }
 
 const ahead = (truth: unknown, next: Next): string =>
-  pick(next(), [quantity(ABSURD), quantity(Number(truth) + between(next(), 3, MOST_AHEAD))])
+  pickFrom(next(), [
+    quantity(ABSURD),
+    quantity(Number(truth) + integerBetween(next(), 3, MOST_AHEAD)),
+  ])
 
 const dearer = (truth: unknown): string => quantity((Number(truth) + 1) * TIMES_DEARER)

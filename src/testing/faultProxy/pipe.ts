@@ -10,13 +10,13 @@ import {
   isAnswerFault,
   NOTIFICATION,
 } from './kinds.js'
-import type { LiedAbout } from './lies.js'
-import { between, draw, pick, sequence } from './random.js'
+import type { LieMethod } from './lies.js'
+import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
-/** Answer to the client; null: the connection is cut. */
-export type Reply = { status: number; headers: Record<string, string>; text: string } | null
+/** Answer to the client. Null: the connection is cut. */
+export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
 
 export interface PipeOptions {
   upstream: Upstream
@@ -30,14 +30,14 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export type Pipe = ReturnType<typeof createPipe>
 
-/** Passes requests on to a node, and its answers back, with faults. */
+/** Passes requests to a node and its answers back, with faults. */
 export function createPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
-  /** Faults that a test stages by hand: methods that lie next, and the finalized block while finality stalls. */
-  const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
+  /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
+  const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const take = countRequests()
-  /** Newest answer per method, for a client that is to get another one's. */
+  /** Newest answer by method, for a client that has to get another client's answer. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
@@ -45,34 +45,34 @@ export function createPipe(options: PipeOptions) {
     (await upstream(call.method, withFinalized(call.params, staged.finalized)))
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    staged.lies.has(request.method as LiedAbout)
+    staged.lies.has(request.method as LieMethod)
       ? 'lie'
       : chooseFault(seed, faults(), request, { isInBatch })
 
-  /** Answers one call, wrongly where its fault is one of answers. */
+  /** Answers one call, wrongly if its fault is one of answers. */
   const answer = async (
     call: RpcCall,
     request: FaultRequest,
     kind: FaultKind | null,
   ): Promise<FaultyAnswer> => {
     if (kind === null || !isAnswerFault(kind)) return ask(call)
-    const next = sequence(seed, 'answer', request.method, request.ordinal)
+    const next = randomSequence(seed, 'answer', request.method, request.ordinal)
     const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
     if (!wrong) return ask(call)
 
-    if (kind === 'lie') staged.lies.delete(request.method as LiedAbout)
+    if (kind === 'lie') staged.lies.delete(request.method as LieMethod)
     onFault(kind, request)
     return wrong
   }
 
-  const single = (call: RpcCall): Promise<Reply> => {
+  const single = (call: RpcCall): Promise<PipeReply> => {
     const request = take(call.method, call.params)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
       latest.set(call.method, { id: call.id, answer: rest })
-      // another client's answer under this call's id
+      // another client's answer with this call's id
       const given =
         kind === 'wrong_id'
           ? (before ?? { id: `${call.id}0`, answer: rest })
@@ -81,7 +81,7 @@ export function createPipe(options: PipeOptions) {
     })
   }
 
-  const batch = (calls: readonly RpcCall[]): Promise<Reply> => {
+  const batch = (calls: readonly RpcCall[]): Promise<PipeReply> => {
     const request = take(BATCH)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
@@ -102,8 +102,8 @@ export function createPipe(options: PipeOptions) {
 
   return {
     staged,
-    /** Answers a request's body: a call or a batch. */
-    async handle(body: string): Promise<Reply> {
+    /** Answers the body of a request: a call or a batch. */
+    async handle(body: string): Promise<PipeReply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
         return await (Array.isArray(parsed)
@@ -114,7 +114,7 @@ export function createPipe(options: PipeOptions) {
         return worded({ status: 502, code: -32000, message }, null)
       }
     },
-    /** Fault of a message that the node sends unasked. */
+    /** Fault of a message that the node sends. */
     notification(): { kind: FaultKind | null; delayMs: number } {
       const request = take(NOTIFICATION)
       const kind = chooseFault(seed, faults(), request)
@@ -124,33 +124,34 @@ export function createPipe(options: PipeOptions) {
   }
 }
 
-/** Does the work of a request with the faults of transports: refusals, silence, cut connections and texts. */
+/** Runs a request with the faults of transports: refusals, silence, cut connections and truncated texts. */
 async function faulty(
   options: PipeOptions,
   request: FaultRequest,
   kind: FaultKind | null,
   work: () => Promise<{ status: number; text: string }>,
-): Promise<Reply> {
-  const random = (purpose: string) => draw(options.seed, purpose, request.method, request.ordinal)
+): Promise<PipeReply> {
+  const random = (purpose: string) =>
+    randomNumber(options.seed, purpose, request.method, request.ordinal)
   if (kind !== null && !isAnswerFault(kind)) options.onFault(kind, request)
   if (kind === 'rate_limit')
-    return worded(pick(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
-  if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
+    return worded(pickFrom(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
+  if (kind === 'server_error') return worded(pickFrom(random('wording'), SERVER_ERRORS), null)
   if (kind === 'hang') return new Promise<never>(() => {})
-  // half of the dropped requests reach the node: a transaction may be sent without an answer
+  // half of the dropped requests reach the node, so a transaction may be sent without an answer
   if (kind === 'drop' && random('half') < 0.5) return null
 
   const { status, text } = await work()
   if (kind === 'drop') return null
   if (kind === 'delay') await sleep(delayOf(options, request))
-  const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
+  const cut = kind === 'truncate' ? integerBetween(random('cut'), 1, text.length - 1) : text.length
   return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
 }
 
 const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
-  between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
+  integerBetween(randomNumber(seed, 'delay', method, ordinal), 1, limits.delayMs)
 
-/** Numbers requests by method, from 1 on. */
+/** Numbers requests by method, from 1. */
 function countRequests() {
   const counts = new Map<string, number>()
   return (method: string, params: readonly unknown[] = []): FaultRequest => {
@@ -160,13 +161,13 @@ function countRequests() {
   }
 }
 
-/** Parameters that ask for an old block while finality stalls. */
+/** Parameters that ask for an old block instead of `finalized`, while finality stalls. */
 const withFinalized = (params: readonly unknown[], block: string | null): readonly unknown[] =>
   block === null ? params : params.map((param) => (param === 'finalized' ? block : param))
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
-function worded({ status, code, message }: Wording, retryAfterS: number | null): Reply {
+function worded({ status, code, message }: Wording, retryAfterS: number | null): PipeReply {
   const headers: Record<string, string> =
     retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
   if (code === 0)

@@ -3,8 +3,8 @@
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** FNV-1a over seed and key, finished as in MurmurHash3 so all bits mix; in [0, 1). */
-export function draw(seed: number, ...key: readonly (string | number)[]): number {
+/** Random number in [0, 1): FNV-1a over seed and key, finished as in MurmurHash3 so that all bits mix. */
+export function randomNumber(seed: number, ...key: readonly (string | number)[]): number {
   let hash = FNV_OFFSET
   for (const char of `${seed}|${key.join('|')}`)
     hash = Math.imul(hash ^ char.codePointAt(0)!, FNV_PRIME)
@@ -13,25 +13,25 @@ export function draw(seed: number, ...key: readonly (string | number)[]): number
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** Sequence of numbers in [0, 1) for a seed and a key. */
-export function sequence(seed: number, ...key: readonly (string | number)[]): () => number {
+/** A sequence of random numbers in [0, 1) for a seed and a key. */
+export function randomSequence(seed: number, ...key: readonly (string | number)[]): () => number {
   let count = 0
-  return () => draw(seed, ...key, count++)
+  return () => randomNumber(seed, ...key, count++)
 }
 
-/** Integer from `min` to `max`, both included. */
-export const between = (random: number, min: number, max: number): number =>
+/** Integer from `min` to `max`, inclusive. */
+export const integerBetween = (random: number, min: number, max: number): number =>
   min + Math.floor(random * (max - min + 1))
 
 /** Element of a non-empty list. */
-export const pick = <T>(random: number, list: readonly T[]): T =>
-  list[between(random, 0, list.length - 1)]!
+export const pickFrom = <T>(random: number, list: readonly T[]): T =>
+  list[integerBetween(random, 0, list.length - 1)]!
 
 /** Shuffled copy of a list (Fisher-Yates). */
 export function shuffled<T>(list: readonly T[], next: () => number): T[] {
   const result = [...list]
   for (let i = result.length - 1; i > 0; i--) {
-    const other = between(next(), 0, i)
+    const other = integerBetween(next(), 0, i)
     const swapped = result[i]!
     result[i] = result[other]!
     result[other] = swapped

@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws'
 import type { Pipe } from './pipe.js'
 
-/** Methods that need the node's own socket; all others are forwarded over HTTP. */
+/** Methods that need the node's own socket. All others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Faults are injected in between; what is said while mute is lost. */
+/** Connects a client's socket to a node's, with faults in between. Messages during a silence are lost. */
 export function relaySocket(
   client: WebSocket,
   wsUrl: string,
@@ -13,7 +13,7 @@ export function relaySocket(
 ): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** True if the socket is open but dead in both directions. */
+  /** True if the socket is open but silent in both directions. */
   let isSilent = false
 
   const toNode = (text: string) => {
@@ -35,7 +35,7 @@ export function relaySocket(
       if (isSubscription(text)) toNode(text)
       else {
         const reply = await pipe.handle(text)
-        // a socket has no status: a refusal ends it
+        // a socket has no HTTP status, so a refusal ends it
         if (reply === null || reply.status >= 400) end()
         else toClient(reply.text)
       }

@@ -51,14 +51,14 @@ const hears = (client: Client, text: string, deadlineMs = DEADLINE_MS) =>
 const closes = (client: Client, deadlineMs = DEADLINE_MS) =>
   waitFor(() => client.isClosed, deadlineMs)
 
-it('passes bytes on both ways', async () => {
+it('passes bytes in both directions', async () => {
   const client = await connect()
   client.socket.write('one')
   expect(await hears(client, 'one')).toBe(true)
   expect(proxy.upstreamPorts().size).toBe(1)
 })
 
-it('held connections, new ones too, say nothing and lose nothing', async () => {
+it('held connections, including new ones, are silent and lose nothing', async () => {
   const before = await connect()
   before.socket.write('one')
   await hears(before, 'one')
@@ -72,7 +72,7 @@ it('held connections, new ones too, say nothing and lose nothing', async () => {
   expect(await hears(during, 'two')).toBe(true)
 })
 
-it('forgotten connections are silent for good, also for a server that ends them; new ones work', async () => {
+it('forgotten connections stay silent, even if the server ends them; new ones work', async () => {
   const old = await connect()
   old.socket.write('one')
   await hears(old, 'one')

@@ -2,29 +2,29 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** A TCP proxy whose connections fall silent without an end, as behind a failover, a firewall or a lost host. */
+/** A TCP proxy whose connections can fall silent without an end, as behind a fail-over, a firewall or a lost host. */
 export interface TcpProxy {
   readonly port: number
-  /** Ports on the server's side of the live connections. */
+  /** Ports of the live connections on the server's side. */
   upstreamPorts(): ReadonlySet<number>
-  /** Open, acknowledged by the kernel, without a byte; new ones too. `restore` goes on. */
+  /** Keeps all connections, including new ones, open without passing any byte. `restore` passes the waiting bytes. */
   hold(): void
-  /** Silences the present connections for good; new ones work. */
+  /** Silences the present connections for good. New ones work. */
   forget(): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
-  /** Lets held connections go on where they stopped; connections that were forgotten are reset. */
+  /** Continues held connections where they stopped. Resets forgotten connections. */
   restore(): void
   stop(): Promise<void>
 }
 
 interface Pair {
-  /** Of the client, and of the server. */
+  /** Sockets of the client and of the server. */
   sockets: readonly [Socket, Socket]
   isForgotten: boolean
 }
 
-/** Starts a TCP proxy of a port on loopback. */
+/** Starts a TCP proxy for a port on loopback. */
 export async function startTcpProxy(target: { port: number }): Promise<TcpProxy> {
   let state: 'open' | 'held' | 'cut' = 'open'
   const pairs = new Set<Pair>()
@@ -43,7 +43,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
     const upstream = net.connect(target.port, HOST)
     const pair: Pair = { sockets: [client, upstream], isForgotten: false }
     pairs.add(pair)
-    // pipe() would take a pause of its own source back when the other side drains
+    // pipe() would resume its paused source when the other side drains
     relay(client, upstream)
     relay(upstream, client)
     for (const socket of pair.sockets) {
@@ -87,7 +87,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
   }
 }
 
-/** Passes on what a socket says; backpressure is left to the memory, since a local world's answers are small. */
+/** Passes a socket's bytes on. Without backpressure, since a local world's answers are small. */
 function relay(from: Socket, to: Socket): void {
   from.on('data', (bytes) => to.write(bytes))
   from.on('end', () => to.end())

@@ -1,4 +1,4 @@
-/** JSON-RPC call to the node behind the proxy. */
+/** A JSON-RPC call to the node behind the proxy. */
 export interface RpcCall {
   id: number | string | null
   method: string

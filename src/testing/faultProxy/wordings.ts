@@ -1,4 +1,4 @@
-/** Error answer in a node's or provider's wording; one with code 0 is plain text. */
+/** An error answer in the wording of a node or provider. With code 0 it is plain text. */
 export interface Wording {
   /** HTTP status. */
   status: number
@@ -7,7 +7,7 @@ export interface Wording {
   data?: unknown
 }
 
-/** Refusals of a range of `eth_getLogs`: of QuickNode, Tenderly, erigon and geth. */
+/** Refusals of a range of `eth_getLogs` by QuickNode, Tenderly, erigon and geth. */
 export const RANGE_LIMITS: readonly Wording[] = [
   { status: 413, code: -32614, message: 'eth_getLogs is limited to a 5 range' },
   {

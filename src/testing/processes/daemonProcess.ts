@@ -7,8 +7,8 @@ const READY_POLL_MS = 30
 const STOP_GRACE_MS = 12_000
 
 /**
- * Flags of Node for a daemon: a young generation as on Node 20 and 22. Node 24 allows four times as much, by which a
- * catch-up is no faster and takes 100 MiB more.
+ * Node's flags for a daemon: the young generation's size of Node 20 and 22. Node 24 allows four times as much, which
+ * makes a catch-up no faster and takes 100 MiB more.
  */
 export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
 
@@ -21,11 +21,11 @@ export interface DaemonProcess {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Restarts it after SIGTERM and waits until it is ready. `env` is added to the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
-  /** Restarts it after SIGKILL without waiting, for runs that are meant to die. */
+  /** Restarts it after SIGKILL without waiting, for runs that will be killed. */
   spawn(env?: DaemonEnvironment): Promise<void>
-  /** @throws Error with its reasons when it ends or isn't ready in time */
+  /** @throws Error with the reasons when it ends or is not ready in time */
   waitUntilReady(): Promise<void>
-  /** Settles at the end of the newest run. */
+  /** Resolves at the end of the newest run. */
   exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   isRunning(): boolean
   /** Logs of all runs. */
@@ -33,21 +33,21 @@ export interface DaemonProcess {
 }
 
 export interface DaemonOptions {
-  /** Complete environment of the process; nothing is inherited. */
+  /** Complete environment of the process. Nothing is inherited. */
   env: DaemonEnvironment
   /** Base address of the operator's routes. */
   opsUrl: string
   logFile: string
-  /** Called when it ends unrequested. */
+  /** Called when the process ends without a request. */
   onEnd: () => void
 }
 
-/** The child ends with this process. */
+/** Starts a daemon as a child process, which ends with this process. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { command, args } = await programCommand('cli')
   let child: Child
   let isAskedToEnd = false
-  /** Set once the child reports ready over IPC; only then is the listener on the port known to be its own. */
+  /** Set once the child reports ready over IPC. Before, another process may be listening on the port. */
   let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
@@ -55,7 +55,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       args: [...NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
-      ipc: true, // tells the daemon at once when this process ends
+      ipc: true, // notifies the daemon when this process ends
       exitSignal: 'SIGTERM',
     })
     isAskedToEnd = false
@@ -110,15 +110,15 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
-/** True if a problem is a chain that the daemon has halted; waiting does not help. */
+/** True if a problem is a halted chain, for which waiting does not help. */
 export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Alarm of requests that failed within the last minute. */
+/** Alarm of requests that failed in the last minute. */
 const PAST_FAILURES = 'ClusterdErrors'
 
 /**
- * Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. Requests that
- * failed a while ago are a problem for a minute, and no reason to wait.
+ * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. Requests that
+ * failed earlier stay a problem for a minute, but are no reason to wait.
  */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
   try {
@@ -135,7 +135,7 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
   }
 }
 
-/** Said last and not JSON, on one line or a line for each fault. */
+/** Last lines of the output that are not JSON: one line, or a line for each fault. */
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))

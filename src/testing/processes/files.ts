@@ -5,7 +5,7 @@ import { identifyProcess, sleep } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** A reader, or a crash at any instant, finds the old file or the new one. */
+/** Writes a file atomically: a reader finds the old or the new content, even after a crash. */
 export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
@@ -13,12 +13,12 @@ export function writeAtomically(file: string, content: string | Buffer, mode = 0
   fs.renameSync(temporary, file)
 }
 
-/** A lock of this process through a file; a dead holder (even after kill -9) holds nothing. */
+/** A lock of this process on a file. A dead holder (even after kill -9) loses it. */
 export interface FileLock {
   release(): void
 }
 
-/** @returns the holder's pid when a live process has the lock */
+/** @returns the lock, or the holder's pid when a live process has it */
 export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${randomUUID()}`
@@ -26,7 +26,7 @@ export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.writeFileSync(mine, own)
   try {
     for (;;) {
-      // link() either creates the lock with its content or fails because it exists, in one step
+      // link() atomically creates the lock with its content, or fails because it exists
       if (linked(mine, file)) return { lock: { release: () => releaseOwn(file, own) } }
       const holder = readOrUndefined(file)
       if (holder === undefined) continue
@@ -66,13 +66,13 @@ function isLiveHolder(content: string): boolean {
   return identity !== undefined && identity.startedAt === startedAt
 }
 
-/** Removes a dead holder's lock. The rename shows whether another process was faster; its lock is put back. */
+/** Removes a dead holder's lock. The rename shows whether another process was faster. Its lock is then put back. */
 function takeAway(file: string, expected: string): void {
   const aside = `${file}.stale.${randomUUID()}`
   try {
     fs.renameSync(file, aside)
   } catch (error) {
-    // another user's file in a shared folder stays
+    // another user's file in a shared folder is kept
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return // removed by another process
   }

@@ -31,7 +31,7 @@ describe('native parts of the local world', () => {
     },
   )
 
-  it('are missed with a sentence that says what to do', () => {
+  it('are reported as missing by a sentence that says what to do', () => {
     expect(() => locatePart('anvil', '/no-such-file')).toThrow(
       /^starting anvil: package .* is not installed/,
     )

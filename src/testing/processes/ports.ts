@@ -5,11 +5,13 @@ import { type FileLock, tryLock } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
-/** Ports below those of outgoing connections, which would take some between choice and use: 32,768 on Linux. */
+/**
+ * Range below the ports of outgoing connections (on Linux from 32,768), which may take a port between choice and use.
+ */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
-/** Distance between the first ports of two processes, so parallel launchers choose different ones. */
+/** Distance between the first ports that two processes try, so that parallel launchers choose different ones. */
 const PORTS_APART = 61
-/** Number of ports that `nextFreePort` tries beyond the preferred one. */
+/** Number of ports that `nextFreePort` tries after the preferred one. */
 const NEXT_PORT_TRIES = 200
 
 const count = FREE_PORTS.below - FREE_PORTS.from
@@ -25,8 +27,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * First free port from `preferred` upwards on loopback, claimed for the life of this process, so concurrent
- * launchers differ even before binding.
+ * First free port from `preferred` upwards on loopback. Claimed for the life of this process, so that concurrent
+ * launchers choose different ports even before binding.
  * @throws Error when none of the next 200 ports is free
  */
 export async function nextFreePort(preferred: number): Promise<number> {
@@ -40,7 +42,10 @@ export async function nextFreePort(preferred: number): Promise<number> {
 
 const claims: FileLock[] = []
 
-/** Until this process ends; false where a process, this one too, or another user's file has the port. */
+/**
+ * Claims a port until this process ends. False where a process (or this one) has claimed it, or another user's file
+ * blocks it.
+ */
 function claim(port: number): boolean {
   try {
     const taken = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
@@ -57,7 +62,7 @@ function releaseClaims(): void {
   for (const lock of claims) lock.release()
 }
 
-/** False when the port is taken or forbidden. */
+/** False when the port is taken or not allowed. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

@@ -47,7 +47,7 @@ describe('startPostgres', () => {
     expect(await queryOn(second.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  it('starts again after SIGKILL of the server, past a pid file whose id belongs to somebody else', async () => {
+  it('starts again after SIGKILL of the server, despite a pid file whose id belongs to another process', async () => {
     const first = await start({ name: 'stale' })
     await queryOn(first.url, 'create table kept (n int)')
     process.kill(first.pid, 'SIGKILL')
@@ -67,7 +67,7 @@ describe('startPostgres', () => {
     }
   })
 
-  it('says in one line that a port is taken', async () => {
+  it('reports a taken port in one line', async () => {
     const first = await start()
     await expect(start({ name: 'other', port: first.port })).rejects.toThrow(
       `: port ${first.port} is taken`,

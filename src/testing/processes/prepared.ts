@@ -1,6 +1,9 @@
-/** What tests prepare once a run for all PostgreSQL servers that they start. Without imports, so that it costs nothing. */
+/**
+ * What a test run prepares once for all PostgreSQL servers that it starts. The file imports nothing, so that it loads
+ * fast.
+ */
 export interface PreparedPostgres {
-  /** A data directory that others are copied from; created on first use. */
+  /** A data directory to copy. Created on first use. */
   readonly template: string
   /** Additional `-c name=value` settings. */
   readonly settings: Readonly<Record<string, string>>
@@ -8,7 +11,7 @@ export interface PreparedPostgres {
 
 let prepared: PreparedPostgres | undefined
 
-/** A copy of a template takes a third of initdb's time. */
+/** Sets the template: copying it takes a third of initdb's time. */
 export function preparePostgres(common: PreparedPostgres): void {
   prepared = common
 }

@@ -10,7 +10,7 @@ import { identifyProcess, isAlive, spawnChild, waitFor } from './processes.js'
 const home = useFolder()
 const started: ChildProcess[] = []
 
-/** A process that starts children and prints their ids, two lines of a script each. */
+/** A process that starts children and prints their ids. Both lines of the script run in it. */
 async function launch(script: string): Promise<{ launcher: ChildProcess; pids: number[] }> {
   const file = path.join(home, 'launcher.mts')
   fs.writeFileSync(
@@ -36,7 +36,7 @@ afterEach(() => {
 
 describe('spawnChild', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'leaves no child when its process gets %s',
+    'leaves no child running when its process gets %s',
     async (signal) => {
       const done = path.join(home, `done ${signal}`)
       const ready = path.join(home, `ready ${signal}`)
@@ -57,7 +57,7 @@ describe('spawnChild', () => {
 })
 
 describe('lockFile', () => {
-  it('lets one in at a time, and forgets a holder that was killed', async () => {
+  it('has one holder at a time, and ignores a holder that was killed', async () => {
     const file = path.join(home, 'lock')
     const first = await lockFile(file, 1_000)
     expect(tryLock(file)).toEqual({ heldBy: process.pid })
@@ -79,7 +79,7 @@ describe('lockFile', () => {
 })
 
 describe('ports', () => {
-  it('hands out free ports, never one twice', async () => {
+  it('returns free ports, never one twice', async () => {
     const ports = await Promise.all(Array.from({ length: 20 }, freePort))
     expect(new Set(ports).size).toBe(20)
     expect(await isPortFree(ports[0]!)).toBe(true)

@@ -7,22 +7,22 @@ import { hasProcess } from '../../ops/hasProcess.js'
 const POLL_MS = 25
 const TAIL_BYTES = 4_096
 
-/** Identity of a process: ids are reused, start time and command line are not. */
+/** Identity of a process: ids are reused, but not together with start time and command line. */
 export interface ProcessIdentity {
-  /** Clock ticks since boot; empty where the system has no /proc. */
+  /** Clock ticks since boot. Empty where the system has no /proc. */
   startedAt: string
   commandLine: string
   parentPid: number
 }
 
-/** Undefined when gone or a zombie. */
+/** Identity of a running process. Undefined if it has ended or is a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   if (process.platform !== 'linux')
     return hasProcess(pid) ? { startedAt: '', commandLine: '', parentPid: 0 } : undefined
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // the second field is the name in parentheses and may hold spaces: split after it
+    // the second field is the name in parentheses and may hold spaces, so split after it
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     const commandLine = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -38,7 +38,7 @@ export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefi
 export interface SpawnOptions {
   command: string
   args: string[]
-  /** File that stdout and stderr are appended to. A pipe would kill the child by EPIPE after its launcher. */
+  /** File to which stdout and stderr are appended. A pipe kills the child by EPIPE after its launcher has ended. */
   logFile: string
   /** Removes the log file when the child is ended. */
   isLogTemporary?: boolean
@@ -46,28 +46,32 @@ export interface SpawnOptions {
   cwd?: string
   uid?: number
   gid?: number
-  /** Opens an IPC channel to a Node child, which can send messages and sees its launcher end. */
+  /** Opens an IPC channel to a Node child, which can send messages and notices the end of its launcher. */
   ipc?: boolean
-  /** Signal to the child when this process ends first; default SIGKILL. */
+  /** Signal to the child when this process ends first. Default SIGKILL. */
   exitSignal?: NodeJS.Signals
 }
 
 export type Child = ReturnType<typeof watchChild>
 
-/** Handle of a child, as given out by the parts of a world. */
+/** Handle of a child process of the world. */
 export interface ProcessHandle {
   readonly pid: number
-  /** Ends the process orderly. */
+  /** Ends the process gracefully. */
   stop(): Promise<void>
-  /** SIGKILL, as a power cut would; resolves when the process is gone. */
+  /** Sends SIGKILL, like a power cut. Resolves when the process is gone. */
   kill(): Promise<void>
   hasExited(): boolean
-  /** Settles when the process has ended, in whatever way. */
+  /** Resolves when the process has ended, in any way. */
   readonly exited: Promise<void>
 }
 
-/** @param stopSignal ends the child orderly, within `graceMs` */
-export function handleOf(child: Child, stopSignal: NodeJS.Signals, graceMs: number): ProcessHandle {
+/** @param stopSignal ends the child gracefully, within `graceMs` */
+export function processHandle(
+  child: Child,
+  stopSignal: NodeJS.Signals,
+  graceMs: number,
+): ProcessHandle {
   return {
     pid: child.pid,
     stop: () => child.end(stopSignal, graceMs),
@@ -79,7 +83,7 @@ export function handleOf(child: Child, stopSignal: NodeJS.Signals, graceMs: numb
 
 /**
  * Program of the guard, a shell beside this process. Each line of its input lists the running children, as
- * `pid:signal`. Once the input ends, as with this process, each child gets its signal; SIGKILL 5 s later.
+ * `pid:signal`. When the input ends, because this process has ended, each child gets its signal, and SIGKILL 5 s later.
  */
 const GUARD = `
 list=
@@ -95,10 +99,10 @@ for one in $list; do kill -9 "\${one%:*}"; done
 `
 
 let guard: ChildProcess | undefined
-/** Running children with the signal that ends each. */
+/** Running children, with the signal that ends each. */
 const guarded = new Map<number, NodeJS.Signals>()
 
-/** Ends this process's children after it. @returns the guard's process id */
+/** Starts the guard, which ends this process's children after it. @returns the guard's process id */
 export function startGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD], {
@@ -120,8 +124,8 @@ function tellGuard(): void {
 }
 
 /**
- * Starts a program in its own process group, with its output in a log file. A Ctrl-C in the terminal reaches the
- * launcher only, which ends its children in order. When this process ends, the guard ends those that still run.
+ * Starts a program in its own process group, with its output in a log file. So Ctrl-C in the terminal reaches only the
+ * launcher, which ends its children in order. When this process ends, the guard ends the remaining children.
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
@@ -165,10 +169,10 @@ function watchChild(
     process: child,
     logFile,
     kill,
-    /** Settles when the child has ended, in whatever way; never rejects. */
+    /** Resolves when the child has ended, in any way. Never rejects. */
     exited,
     hasExited: () => ended,
-    /** Sends `signal`, waits `graceMs`, then SIGKILL; resolves when the child is gone. */
+    /** Sends `signal`, waits `graceMs`, then sends SIGKILL. Resolves when the child is gone. */
     async end(signal: NodeJS.Signals, graceMs: number): Promise<void> {
       kill(signal)
       const timer = setTimeout(() => kill('SIGKILL'), graceMs)
@@ -194,7 +198,7 @@ function readTail(file: string, from: number): string {
   }
 }
 
-/** @returns whether the condition held within `deadlineMs` */
+/** Polls a condition. @returns whether it held within `deadlineMs` */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,

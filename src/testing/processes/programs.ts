@@ -5,12 +5,12 @@ type Locate = (program: string) => Promise<string>
 
 let locate: Locate | undefined
 
-/** From their build instead of their sources, which is much faster. */
+/** Makes programs start from their build instead of their sources, which is much faster. */
 export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** Source through tsx in a checkout, else build. @param program `cli`, … */
+/** Command of a program: its source through tsx in a checkout, otherwise its build. @param program `cli`, … */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))

@@ -14,11 +14,11 @@ export interface Sandbox {
   readonly isKept: boolean
   readonly lock: FileLock
   readonly log: (line: string) => void
-  /** Reports the end of a process; ignored for those that `destroySandbox` ends. */
+  /** Reports the unexpected end of a process. Ignored after `destroySandbox`. */
   fail: (sentence: string) => void
   /** Resolves with the first report. */
   readonly failed: Promise<string>
-  /** End the started parts, in any order and repeatedly. */
+  /** Functions that end the started parts. They may be called in any order and repeatedly. */
   readonly closers: (() => Promise<void>)[]
   daemon: DaemonProcess | undefined
 }
@@ -56,7 +56,7 @@ export async function createSandbox(
   }
 }
 
-/** Waits until the guard of a killed launcher has ended what that one left, and names the guard of this process. */
+/** Waits until the guard of a killed launcher has ended its children, then records the guard of this process. */
 async function replaceGuard(file: string, log: Sandbox['log']): Promise<void> {
   const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
   const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''

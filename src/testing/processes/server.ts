@@ -1,8 +1,8 @@
 import { freePort } from './ports.js'
 import {
   type Child,
-  handleOf,
   type ProcessHandle,
+  processHandle,
   type SpawnOptions,
   spawnChild,
   waitFor,
@@ -11,21 +11,21 @@ import {
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
 const PORT_TRIES = 5
-/** Newest lines of its log that an error has. */
+/** Newest log lines that an error includes. */
 const LOG_LINES = 10
 
-/** A program that listens on a port, and ends orderly by SIGINT. */
+/** A program that listens on a port, and ends gracefully after SIGINT. */
 export interface ServerProgram {
   name: string
   /** Default: a free one. */
   port: number | undefined
   commandFor(port: number): Omit<SpawnOptions, 'exitSignal'>
   isReady(child: Child, port: number): boolean
-  /** Part of its log where the port is taken. */
+  /** Text in its log when the port is taken. */
   takenText: string
 }
 
-/** @throws Error with one line that names the cause */
+/** Starts a server and waits until it is ready. @throws Error with one line that names the cause */
 export async function startServer(
   program: ServerProgram,
 ): Promise<ProcessHandle & { port: number }> {
@@ -35,7 +35,7 @@ export async function startServer(
     const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
     await waitFor(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
     if (!child.hasExited() && isReady(child, port))
-      return { port, ...handleOf(child, 'SIGINT', STOP_GRACE_MS) }
+      return { port, ...processHandle(child, 'SIGINT', STOP_GRACE_MS) }
 
     const log = child.logTail()
     await child.end('SIGINT', STOP_GRACE_MS)

@@ -8,11 +8,11 @@ const ACCOUNTS = 5
 
 export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 
-/** Key of an operator account; public, as all local keys. */
+/** Key pair of an operator account. It is public, like all local keys. */
 export const solanaOperator = (operator: SolanaOperator): Keypair =>
   localKey(`operator ${operator}`)
 
-/** Wallets for users of a local world; the same in every world. */
+/** Wallets for users of a local world. They are the same in every world. */
 export function solanaAccounts(): SolanaAccount[] {
   return Array.from({ length: ACCOUNTS }, (_, index) =>
     describeAccount(localKey(`account ${index}`)),

@@ -29,7 +29,7 @@ function pay(programId: string, quoteId: Buffer): Promise<string> {
   return sendSolana(connection, [payer], createRegistrar(programId).register(offer, quoteId))
 }
 
-it('has registrars apart from each other, and payers with SOL', async () => {
+it('has separate registrars, and payers with SOL', async () => {
   const [one, two] = solana.programs.map(({ programId }) => createRegistrar(programId))
   expect(one!.programId).not.toEqual(two!.programId)
   await pay(solana.programId, word(7))
@@ -40,7 +40,7 @@ it('has registrars apart from each other, and payers with SOL', async () => {
   expect(await connection.getGenesisHash()).toBe(solana.genesisHash)
 })
 
-it('takes a program by the loader’s own transactions, as any cluster does', async () => {
+it('deploys a program by the loader’s own transactions, as any cluster does', async () => {
   const { programId } = await deployRegistrar(connection, solanaOperator('deployer'))
   await pay(programId.toBase58(), word(8))
   const { state, decodeState } = createRegistrar(programId.toBase58())
@@ -48,7 +48,7 @@ it('takes a program by the loader’s own transactions, as any cluster does', as
   expect(decodeState(account!.data)).toMatchObject({ sequence: 1n, heldLamports: 200_000_000n })
 })
 
-it('refuses what the program refuses, and says why', async () => {
+it('reports the program’s errors', async () => {
   await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6012/)
 })
 

@@ -6,7 +6,7 @@ export interface LocalSolanaOptions extends SetUpOptions {
   /** Duration of a slot, ms; default 400. */
   slotMs?: number
   logFile?: string
-  /** Receives the reason why there is no Solana. */
+  /** Receives the reason why Solana was not started. */
   log?: (line: string) => void
   /** Called as soon as a process runs. */
   onSpawn?: (surfpool: Surfpool) => void
@@ -14,16 +14,16 @@ export interface LocalSolanaOptions extends SetUpOptions {
 
 /** A local Solana cluster with the registrar deployed and initialized. */
 export interface LocalSolana extends SolanaSetUp {
-  /** Undefined for a cluster that was given. */
+  /** Undefined for a given cluster. */
   surfpool: Surfpool | undefined
-  /** Ends what this start created. */
+  /** Ends everything that this start created. */
   stop(): Promise<void>
 }
 
 /**
  * Starts a local Solana: Surfpool with the registrar under a fresh key, authorities and payers with SOL.
- * @returns null, after one line to `log`, where Surfpool's package isn't installed and no cluster is given
- * @throws Error when Surfpool doesn't start or the given cluster has no faucet
+ * @returns null, after one line to `log`, where Surfpool's package is not installed and no cluster is given
+ * @throws Error when Surfpool does not start or the given cluster has no faucet
  */
 export async function startLocalSolana(
   options: LocalSolanaOptions = {},
@@ -37,7 +37,7 @@ export async function startLocalSolana(
   const surfpool = options.rpcUrl === undefined ? await startSurfpool(options) : undefined
   if (surfpool) options.onSpawn?.(surfpool)
   try {
-    // Solana's libraries are loaded only where a Solana runs
+    // Solana's libraries are loaded only if Solana runs
     const { setUpSolana } = await import('./setUpSolana.js')
     return {
       ...(await setUpSolana(options, surfpool)),

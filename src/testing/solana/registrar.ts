@@ -14,7 +14,7 @@ const RECLAIM_SECONDS = 604_800n
 /**
  * Deploys the registrar under a fresh key and initializes it for the world's operators. `payer` becomes its upgrade and
  * admin authority and needs about a quarter of a SOL.
- * @param surfpool the cluster if it is a Surfpool, which takes a program without transactions
+ * @param surfpool the cluster if it is a Surfpool, which accepts a program without transactions
  * @returns the program's id and the slot of its deployment
  */
 export async function deployRegistrar(

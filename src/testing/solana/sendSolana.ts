@@ -15,7 +15,7 @@ const AIRDROP_LAMPORTS = 100_000_000_000
 /**
  * Signs and sends one transaction, paid by the first signer, and waits for commitment "confirmed".
  * @returns its signature
- * @throws Error with its `signature` when it fails, Error when it isn't confirmed in 30 s
+ * @throws Error with its `signature` when it fails; Error when it is not confirmed in 30 s
  */
 export async function sendSolana(
   connection: Connection,
@@ -27,7 +27,7 @@ export async function sendSolana(
     ...instructions,
   )
   transaction.sign(...signers)
-  // preflight would refuse a failing transaction, which lands here as from a wallet that skips it
+  // without preflight, a failing transaction is included in a block, as one from a wallet that skips it
   const signature = await connection.sendRawTransaction(transaction.serialize(), {
     skipPreflight: true,
   })
@@ -35,7 +35,7 @@ export async function sendSolana(
   return signature
 }
 
-/** @throws as `sendSolana` */
+/** Waits for commitment "confirmed". @throws as `sendSolana` */
 export async function confirmSolana(
   connection: Connection,
   signatures: readonly string[],

@@ -5,9 +5,9 @@ import { fundSolana } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
 
 export interface SetUpOptions {
-  /** Number of registrars to deploy, each under its own key; default 1. */
+  /** Number of registrars to deploy, each under its own key. Default 1. */
   programs?: number
-  /** Running local cluster with a faucet, to use instead of Surfpool. */
+  /** RPC URL of a running local cluster with a faucet, to use instead of Surfpool. */
   rpcUrl?: string
 }
 
@@ -48,16 +48,16 @@ export async function setUpSolana(
     ...programs[0]!,
     /** All registrars, the first included. */
     programs,
-    /** Signer of `settle` and `refund`; has SOL for fees. */
+    /** Signer of `settle` and `refund`, with SOL for fees. */
     relayAuthority: describeAccount(relayAuthority),
-    /** Signer of `withdraw`; has SOL for fees. */
+    /** Signer of `withdraw`, with SOL for fees. */
     treasuryAuthority: describeAccount(treasuryAuthority),
     /** Payers with 100 SOL each. */
     accounts,
   }
 }
 
-/** Guesses the WebSocket: by convention one port above HTTP. */
+/** WebSocket URL by convention: one port above HTTP. */
 function guessWsUrl(rpcUrl: string): string {
   const url = new URL(rpcUrl)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'

@@ -2,7 +2,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { locatePart } from '../processes/platform.js'
-import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
+import {
+  type Child,
+  type ProcessHandle,
+  processHandle,
+  spawnChild,
+} from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 
@@ -10,9 +15,9 @@ const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 2_000
 
 export interface SurfpoolOptions {
-  /** Duration of a slot, ms; default 400 as on the public clusters. */
+  /** Duration of a slot, ms. Default 400, as on the public clusters. */
   slotMs?: number
-  /** File for its output; default in the system's temporary folder. */
+  /** File for its output. Default: in the system's temporary folder. */
   logFile?: string
 }
 
@@ -23,7 +28,7 @@ export interface Surfpool extends ProcessHandle {
 }
 
 /**
- * Starts Surfpool, a native module, in a child process, so it can be killed like a node and ends with this one.
+ * Starts Surfpool, a native module, in a child process. So it can be killed like a node, and ends with this process.
  * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
@@ -33,7 +38,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     command,
     args,
     logFile: options.logFile ?? path.join(os.tmpdir(), `clusterd-surfpool-${process.pid}.log`),
-    // empty environment: a node of the local world ignores the user's settings
+    // with an empty environment, the node ignores the user's settings
     env: {},
     ipc: true,
     exitSignal: 'SIGKILL',
@@ -43,7 +48,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     return {
       rpcUrl,
       wsUrl,
-      ...handleOf(child, 'SIGTERM', STOP_GRACE_MS),
+      ...processHandle(child, 'SIGTERM', STOP_GRACE_MS),
     }
   } catch (error) {
     await child.end('SIGKILL', 0)
@@ -70,8 +75,8 @@ async function ask(
 }
 
 /**
- * Writes a program to a Surfpool's accounts at once, as if `upgradeAuthority` had deployed it.
- * @throws Error when the node is no Surfpool
+ * Writes a program directly to a Surfpool's accounts, as if `upgradeAuthority` had deployed it.
+ * @throws Error when the node is not a Surfpool
  */
 export async function writeProgram(
   { rpcUrl }: { rpcUrl: string },

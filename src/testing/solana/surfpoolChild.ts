@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** Started by `startSurfpool`, configured by one message, ended with its parent. */
+/** Message that configures the child process of `startSurfpool`. The child ends with its parent. */
 
 export interface SurfpoolRequest {
   /** Path of the native module. */
@@ -10,7 +10,10 @@ export interface SurfpoolRequest {
 
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
-/** Subset in use of surfpool-sdk-*, untyped; `offline` ignores public clusters, `clock` makes slots by time. */
+/**
+ * The part of surfpool-sdk-* that we use, which has no types. `offline` ignores public clusters, and `clock` makes
+ * slots by time.
+ */
 interface SurfpoolSdk {
   Surfnet: {
     startWithConfig(config: {
@@ -24,17 +27,17 @@ interface SurfpoolSdk {
 interface Surfnet {
   rpcUrl: string
   wsUrl: string
-  /** Takes the events since the last call. An undrained queue fills up and blocks the cluster for good. */
+  /** Returns the events since the last call. A full queue blocks the cluster for good. */
   drainEvents(): unknown[]
-  /** Moves the clock on. @throws Error for a time before its own */
+  /** Advances the clock. @throws Error for a time before its own */
   timeTravelToTimestamp(ms: number): unknown
 }
 
 const TEND_EVERY_MS = 500
-/** Most that the clock may lag: it counts slots, which come late under load, and payments would be dated back. */
+/** Largest lag of the clock, ms. It counts slots, which are late under load, and payments would get earlier times. */
 const CLOCK_LAG_MS = 500
 
-/** Protects the clusters from garbage collection, which would end them. */
+/** Keeps references to the clusters: garbage collection would end them. */
 const running: Surfnet[] = []
 setInterval(() => {
   for (const net of running) {

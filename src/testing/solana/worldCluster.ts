@@ -3,18 +3,18 @@ import type { WorldCluster } from '../cluster.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
-/** Local feeds are never updated, however long the world lives. */
+/** The local price feeds are never updated, however long the world runs. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 /** 0.01 SOL, the price of a name of the paid community. */
 const PRICE_LAMPORTS = 10_000_000n
 
-/** A registrar per network; undefined, and logged, where no Solana can run. */
+/** Starts Solana with a registrar for each network. Undefined, with a log line, where Solana can't run. */
 export async function startSolana(
   sandbox: Sandbox,
   options: { networks: number; blockMs: number; rpcUrl: string | undefined },
 ): Promise<LocalSolana | undefined> {
   const solana = await startLocalSolana({
-    // in proportion to the block time as on the public networks, within limits
+    // proportional to the block time, as on the public networks, within limits
     slotMs: Math.min(400, Math.max(50, Math.round(options.blockMs * 0.4))),
     programs: options.networks,
     logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
@@ -29,7 +29,7 @@ export async function startSolana(
   return solana ?? undefined
 }
 
-/** The row of a running Solana: each network has a registrar, priced by its hub's feeds. */
+/** The cluster of a running Solana: each network has a registrar, priced by the feeds of its hub. */
 export function solanaCluster(solana: LocalSolana): WorldCluster {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {

@@ -5,16 +5,16 @@ import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { ChaosWorld } from './world.js'
 
-/** Gauges are taken every few seconds, and a retry after a fault waits half a minute at most. */
+/** Gauges are updated every few seconds, and a retry after a fault waits for half a minute at most. */
 const DEADLINE_MS = 45_000
 const LOOK_MS = 1_000
 const ASK_LIMIT_MS = 10_000
-/** How far a gauge of blocks may be from the head: both move. */
+/** Greatest difference between a gauge of blocks and the head, since both move. */
 const BLOCKS_APART = 40
-/** What a standby says of itself where it has no other way to say so. */
+/** A standby's only problem, by which it reports itself. */
 const STANDBY = 'another process leads'
 
-/** Gauges that have to be 0 once all is quiet. */
+/** Gauges that have to be 0 once nothing is pending. */
 const QUIET = [
   'clusterd_outbox_jobs',
   'clusterd_outbox_oldest_seconds',
@@ -36,7 +36,10 @@ interface Sample {
   value: number
 }
 
-/** In a healed world nothing is wrong, and no daemon says so: problems and gauges against the chains' own answers. */
+/**
+ * Checks that a healed world has no problem and that no daemon reports one: compares problems and gauges with the
+ * chains' own answers.
+ */
 export async function alarmBreaches(world: ChaosWorld): Promise<string[]> {
   const metrics = (await Promise.all(world.daemons.map(samplesOf))).flat()
   const absent = QUIET.filter((name) => !metrics.some((one) => one.name === name)).map(
@@ -56,14 +59,14 @@ async function untruths(world: ChaosWorld, daemon: ChaosDaemon): Promise<string[
   const [{ problems }, samples] = await Promise.all([askReady(daemon.ops), samplesOf(daemon)])
   const false_ = [
     ...problems.filter((problem) => !problem.includes(STANDBY)),
-    ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(told),
+    ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(textOf),
     ...(await wrongHeads(world, samples)),
     ...(await wrongBalances(world, samples)),
   ]
   return false_.map((one) => `${daemon.name} still says: ${one}`)
 }
 
-const told = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${value}`
+const textOf = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${value}`
 
 /** The metrics of a daemon. */
 async function samplesOf({ ops }: Pick<ChaosDaemon, 'ops'>): Promise<Sample[]> {
@@ -87,7 +90,7 @@ async function wrongHeads({ chains }: ChaosWorld, samples: readonly Sample[]): P
     )
     return own
       .filter(({ value }) => Math.abs(value - head) > BLOCKS_APART)
-      .map((one) => `${told(one)}, head ${head}`)
+      .map((one) => `${textOf(one)}, head ${head}`)
   })
   return (await Promise.all(wrong)).flat()
 }
@@ -100,7 +103,7 @@ async function wrongBalances(
   const differ = (name: string, label: string, has: number) =>
     samples
       .filter((one) => one.name === name && one.labels.includes(label) && one.value !== has)
-      .map((one) => `${told(one)}, the balance is ${has}`)
+      .map((one) => `${textOf(one)}, the balance is ${has}`)
   const ofChains = chains.map(async ({ label, reader }) =>
     differ(
       'clusterd_relayer_balance_wei',

@@ -25,7 +25,7 @@ export const PRICE_WEI = parseEther('0.002')
 const BID_WEI = parseEther('0.01')
 const RECIPIENT = operatorAccount('treasurer').address
 
-/** Registers the name of the community and sets its prices, before any disruption. */
+/** Registers the name of the community and sets its prices. Runs before any disruption. */
 export async function setUpCommunity(
   { stack, chains, hub }: ChaosWorld,
   privateKey: Hex,
@@ -50,7 +50,7 @@ export async function setUpCommunity(
   })
 }
 
-/** Terms of a payment that wallets agree on, which strangers change. */
+/** Terms of a payment on which wallets agree, and which strangers change. */
 interface Terms {
   token?: Hex
   recipient?: Hex
@@ -83,7 +83,7 @@ export const paymentFor = (
   gas: 500_000n,
 })
 
-/** Whether a payment is in the coin and to the account that the community asks for. */
+/** True if a payment is in the coin, and to the account, that the community requires. */
 const isAsAsked = (payment: {
   token: Hex
   recipient: Hex
@@ -97,18 +97,18 @@ const isAsAsked = (payment: {
 
 const wordOf = (name: string): Hex => `0x${nameToWord(name).toString('hex')}`
 
-/** A payment for a name below the community, as the chains have it in the end. */
+/** Final state of a payment for a name below the community, as the chains have it. */
 export interface Purchase {
   tx: Hex
   label: string
   name: string
-  /** Too little, in another coin, to another account or for another community. */
+  /** True for a payment of too little, in another coin, to another account or for another community. */
   isWrong: boolean
-  /** Count of its refunds. */
+  /** Number of its refunds. */
   refused: number
 }
 
-/** Every payment that is on a chain. */
+/** Reads every payment on the chains. */
 export async function readPurchases(chains: readonly ChaosChain[]): Promise<Purchase[]> {
   return (await Promise.all(chains.map(purchasesOn))).flat()
 }
@@ -119,7 +119,7 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
   const refused = logs.flatMap((log) => (log.eventName === 'Refused' ? [log.args.paymentId] : []))
   return logs.flatMap((log) => {
     if (log.eventName !== 'Bid') return []
-    // the contract emits the payment's id in the log behind it
+    // the contract emits the payment's id in the next log
     const held = logs.find(
       (one) =>
         one.eventName === 'Held' &&
@@ -144,9 +144,9 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
 const nameOf = (word: Hex): string => hexToString(trim(word, { dir: 'right' }))
 
 /**
- * Contradictions between the chains and the answered statuses: one payment for a name got it, all others were
- * refunded, once.
- * @param isFirst no rewind has been: a refund before a rewind stays a refund
+ * Contradictions between the chains and the reported statuses. One payment for a name got it, and all others were
+ * refunded once.
+ * @param isFirst true if there was no rewind: a refund before a rewind stays a refund
  */
 export function purchaseBreaches(
   purchases: readonly Purchase[],

@@ -13,18 +13,18 @@ import { daemonEnvironment } from '../../../src/testing/stackParts.js'
 
 const RESPAWN_MS = 200
 
-/** Starts a daemon again whenever it has ended, as a service manager does. */
+/** Restarts a daemon whenever it has ended, as a service manager does. */
 interface Supervisor {
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): void
-  /** Adds to the environment of its next start, once. */
+  /** Adds variables to the environment of its next start, once. */
   arm(env: DaemonEnvironment): void
-  /** Count of its restarts, and the fail points at which it died. */
+  /** Number of its restarts, and the fail points at which it died. */
   readonly starts: number
   readonly failpoints: Readonly<Record<string, number>>
-  /** Arms nothing more; the daemon runs on as it is, and is restarted only where something is armed in it. */
+  /** Arms no further fail points. The daemon continues, and is restarted only if one is armed in it. */
   release(): void
-  /** Ends the supervision; the daemon runs on. */
+  /** Ends the supervision. The daemon continues. */
   end(): Promise<void>
 }
 
@@ -73,7 +73,7 @@ function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment): Superv
     failpoints,
     release() {
       next = {}
-      // any other restart would mend what the daemon has to mend by itself
+      // any other restart hides a fault from which the daemon has to recover itself
       if (Object.keys(added).length > 0) kill()
     },
     async end() {
@@ -84,17 +84,17 @@ function createSupervisor(daemon: DaemonProcess, env: DaemonEnvironment): Superv
   }
 }
 
-/** A daemon of the world: each has all keys, so that either may lead. */
+/** A daemon of the world. Each has all keys, so that either may lead. */
 export interface ChaosDaemon extends Supervisor {
   readonly name: 'a' | 'b'
   readonly api: string
   readonly ops: string
   readonly process: DaemonProcess
-  /** What the daemon has instead of a way to the database of its own. */
+  /** Proxy between the daemon and the database. */
   readonly database: TcpProxy
 }
 
-/** Puts the world's daemon behind the proxies of `chainsFile`, and starts a second one beside it. */
+/** Puts the world's daemon behind the proxies of `chainsFile`, and starts a second daemon. */
 export async function openDaemons(
   stack: Stack<'mainnet'>,
   chainsFile: string,

@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { count, outage, type Site, type Weather, withOne } from './site.js'
 
-/** Setting of the server that makes the trigger below refuse, as a full disk would. */
+/** Setting of the server with which the trigger below refuses rows, like a full disk. */
 const FULL = 'chaos.disk_full'
 const READ_ONLY = 'default_transaction_read_only'
-/** Settings of the server under which no row can be written. */
+/** Settings of the server with which no row can be written. */
 export const REFUSING_SETTINGS = [FULL, READ_ONLY]
 
 /**
- * Prepares the weather of a full disk: PostgreSQL has no quota, and a small file system needs root, so a trigger of
- * every table refuses rows with the error of a full disk while a setting is on. Write-ahead log and temporary files
- * have no part in it.
+ * Prepares the disruption "full disk". PostgreSQL has no quota, and a small file system needs root. So a trigger of
+ * every table refuses rows with the error of a full disk while a setting is on. Write-ahead log and temporary files are
+ * not affected.
  */
 export async function prepareFullDisk(pool: pg.Pool): Promise<void> {
   await pool.query(`
@@ -32,7 +32,7 @@ export async function prepareFullDisk(pool: pg.Pool): Promise<void> {
     )
 }
 
-/** Turns a setting of the whole server on for an outage. */
+/** Turns a setting of the whole server on for the time of an outage. */
 const withSetting =
   (setting: string, kind: string, said: string): Weather =>
   (site) =>
@@ -44,7 +44,7 @@ const withSetting =
       return said
     })
 
-/** A change of the server's settings, which every session sees at once. */
+/** Changes the server's settings, which every session sees at once. */
 async function change({ world }: Site, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: world.stack.databaseUrl })
   await client.connect()

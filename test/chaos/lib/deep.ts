@@ -17,8 +17,8 @@ const HALT_DEADLINE_MS = 20_000
 const LOOK_MS = 1_500
 
 /**
- * The hub loses confirmed blocks: the chain halts, over a kill too, and publishes nothing more; the operator
- * rewinds it to the block that `clusterd journal rewind` names. What the wallets had sent comes back, mostly.
+ * The hub loses confirmed blocks. The chain halts, stays halted after a kill, and publishes nothing. The operator
+ * rewinds it to the block that `clusterd journal rewind` names. Most of the wallets' transactions return.
  * @returns broken expectations, one sentence each
  */
 export async function deepReorg(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { between, sequence, shuffled } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, randomSequence, shuffled } from '../../../src/testing/faultProxy/random.js'
 import { fullDisk, readOnlyDatabase } from './databaseWeathers.js'
 import type { Ledger } from './ledger.js'
 import type { Observer } from './observer.js'
@@ -29,10 +29,10 @@ import {
 import type { ChaosWorld } from './world.js'
 
 const PAUSE_MS = { min: 600, max: 2_000 }
-/** Disruptions at a time. */
+/** Most disruptions at a time. */
 const AT_ONCE = 3
 const LONGEST_MS = 30_000
-/** Share of a run that one outage may take. */
+/** Largest share of a run that one outage may take. */
 const LONGEST_SHARE = 1 / 6
 
 const WEATHERS: readonly (readonly [share: number, weather: Weather])[] = [
@@ -59,11 +59,11 @@ const WEATHERS: readonly (readonly [share: number, weather: Weather])[] = [
 
 export interface Disruptions {
   readonly counts: DisruptionCounts
-  /** Settles after the signal, once the world is whole again and without faults. */
+  /** Resolves after the signal, once the world has no faults any more. */
   done: Promise<void>
 }
 
-/** Disrupts the world by a seed, with several things at a time, until the signal. */
+/** Disrupts the world by a seed, with several disruptions at a time, until the signal. */
 export function startDisruptions(
   {
     world,
@@ -75,7 +75,7 @@ export function startDisruptions(
   runMs: number,
   log: (line: string) => void,
 ): Disruptions {
-  const next = sequence(seed, 'disruptions')
+  const next = randomSequence(seed, 'disruptions')
   const counts: DisruptionCounts = {}
   const longestMs = Math.min(LONGEST_MS, runMs * LONGEST_SHARE)
   const site: Site = {
@@ -95,21 +95,23 @@ export function startDisruptions(
 async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
   const { next, signal, world } = site
   for (const proxy of proxiesOf(world)) proxy.set(faultsFor(world, proxy, next))
-  /** Every kind once, so that a short run has them all; later ones are drawn. */
+  /** Every kind once, so that a short run has them all. Later ones are drawn at random. */
   const first = shuffled(
     WEATHERS.map(([, weather]) => weather),
     next,
   )
   const running = new Set<Promise<void>>()
   while (!signal.aborted) {
-    await sleep(between(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(() => {})
+    await sleep(integerBetween(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(
+      () => {},
+    )
     if (running.size >= AT_ONCE) await Promise.race(running)
     if (signal.aborted) break
     const isFirst = first.length > 0
     const weather = first.shift() ?? drawWeather(next)
     const begun = weather(site)
     if (!begun) {
-      // what it would strike has something else
+      // another disruption has its part now
       if (isFirst) first.push(weather)
       continue
     }

@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import { reorg } from '../../support/miner.js'
 import type { ChaosChain, Label } from './world.js'
 
-/** A transaction that a wallet of ours has sent. */
+/** A transaction that one of our wallets has sent. */
 export interface SentTx {
-  /** On Solana a signature. */
+  /** A transaction hash, or a signature on Solana. */
   hash: string
   raw: Hex
   label: Label | 'solana'
@@ -27,7 +27,7 @@ export interface Ledger {
   readonly txs: readonly SentTx[]
   add(tx: SentTx): void
   find(hash: string): SentTx | undefined
-  /** Count per kind. */
+  /** Number of transactions by kind. */
   counts(): Record<string, number>
 }
 
@@ -50,7 +50,7 @@ export function createLedger(): Ledger {
   }
 }
 
-/** Replaces the newest blocks by empty ones. @returns the wallets' transactions that are in no block now */
+/** Replaces the newest blocks by empty ones. @returns the wallets' transactions that are in no block afterwards */
 export async function reorgNewest(chain: ChaosChain, depth: number, ledger: Ledger) {
   const hashes = await chain.miner.paused(async () => {
     const head = await chain.reader.getBlockNumber({ cacheTime: 0 })

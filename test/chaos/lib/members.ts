@@ -1,22 +1,22 @@
 import { setMaxListeners } from 'node:events'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { actAtPace } from './wallets.js'
 import { askApi, type Question, tally } from './watchers.js'
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 const MEMBERS = 5
 
-/** Addresses that members added privately and that nobody may see: they never register. */
+/** Addresses that members added privately. They never register, so nobody else may see them. */
 export interface Members {
   readonly secrets: ReadonlySet<string>
-  /** Changes that the API took, and why it did not take the others. */
+  /** Number of changes that the API accepted, and of refusals by reason. */
   readonly counts: Readonly<Record<string, number>>
   done: Promise<void>
 }
 
-/** Lets some of the wallets sign in and edit their clusters, which others join, until the signal. */
+/** Lets some of the wallets sign in and edit their clusters, which other wallets join, until the signal. */
 export function runMembers(
   apis: readonly string[],
   wallets: readonly PrivateKeyAccount[],
@@ -29,7 +29,14 @@ export function runMembers(
   const members = wallets.slice(0, MEMBERS)
   const done = Promise.all(
     members.map((account, i) =>
-      runMember(apis, members, account, sequence(seed, 'member', i), { secrets, counts }, signal),
+      runMember(
+        apis,
+        members,
+        account,
+        randomSequence(seed, 'member', i),
+        { secrets, counts },
+        signal,
+      ),
     ),
   ).then(() => {})
   return { secrets, counts, done }
@@ -70,7 +77,7 @@ async function signIn(
   return answer && { authorization: `Bearer ${answer.token}` }
 }
 
-/** One change. @returns whether the API took it */
+/** Makes one change. @returns whether the API accepted it */
 async function act(
   apis: readonly string[],
   members: readonly PrivateKeyAccount[],
@@ -85,15 +92,15 @@ async function act(
 ): Promise<boolean> {
   const change = async (method: string, path: string, body?: unknown) =>
     (await askApi(apis, path, { method, body, headers, onFailure })) !== null
-  const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
-  const name = `w-${between(next(), 1, 30)}`
+  const someone = added.length > 0 ? pickFrom(next(), added) : account.address.toLowerCase()
+  const name = `w-${integerBetween(next(), 1, 30)}`
   const chance = next()
   if (chance < 0.45) {
     const isPrivate = next() < 0.5
     const address = randomAddress(next)
     if (isPrivate) secrets.add(address)
     const invited =
-      next() < 0.4 ? [{ address: pick(next(), members).address, name: `m-${name}` }] : []
+      next() < 0.4 ? [{ address: pickFrom(next(), members).address, name: `m-${name}` }] : []
     const isTaken = await change('POST', '/v1/clusters/wallets', [
       { address, name, isPrivate },
       ...invited,
@@ -104,8 +111,8 @@ async function act(
   if (chance < 0.65)
     return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
-  // joins another's cluster, where it was invited: names move along where it was the last
-  const host = pick(next(), members).address
+  // joins a cluster to which it was invited; names move with the last wallet of a cluster
+  const host = pickFrom(next(), members).address
   const cluster = await askApi<{ clusterId: string | null }>(apis, `/v1/clusters/address/${host}`)
   return cluster?.clusterId
     ? change('POST', `/v1/clusters/verify/${cluster.clusterId}`)

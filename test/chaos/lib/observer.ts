@@ -7,30 +7,30 @@ import { REFUSING_SETTINGS } from './databaseWeathers.js'
 const LOOK_MS = 100
 const ASK_LIMIT_MS = 5_000
 const DATABASE_LIMIT_MS = 3_000
-/** Time without a look-up that is worth a line of the log. */
+/** Time without an answered look-up from which a line is logged. */
 const LONG_GAP_MS = 3_000
-/** Longest take-over, and longest time without a look-up. */
+/** Limit of a take-over, and of the time without an answered look-up. */
 const LIMIT_MS = 5_000
-/** Most that one look counts for: what it takes beyond, the machine or the server took from everybody. */
+/** Longest time that one poll counts for. A longer poll is the fault of the machine or the server. */
 const FAIR_LOOK_MS = 3 * LOOK_MS
 const ROLES = ['index', 'relay'] as const
-/** A look-up of a name that nobody has: the database is asked all the same. */
+/** A look-up of a name that nobody holds, which still queries the database. */
 const LOOK_UP = '/v1/clusters/name/nobody-has-this'
 
 export type Cause = 'kill' | 'freeze' | 'silence' | 'forget' | 'clock'
 
-/** Times that a run measures, milliseconds in which the database answered the harness at its usual pace. */
+/** Times of a run, ms. Only time in which the database answered the test at its usual pace counts. */
 export interface Times {
-  /** Longest time until another process held the lead, a cause of its loss. */
+  /** Longest time until another process held the lead, by the cause of its loss. */
   takeOvers: Record<string, { count: number; maxMs: number }>
-  /** Longest time in which a daemon that runs, with a database that it can reach, answered no look-up. */
+  /** Longest time in which a running daemon, with a reachable database, answered no look-up. */
   lookUpGapMs: number
   /** Largest resident memory of a daemon at the end, bytes. */
   residentBytes: number
 }
 
 export interface Observer {
-  /** Reports a fault of a daemon from now until `well`. */
+  /** Records a fault of a daemon from now until `well`. */
   struck(daemon: ChaosDaemon, cause: Cause): void
   /** @param isHarmless whether look-ups have to go on all the same */
   well(daemon: ChaosDaemon): void
@@ -40,13 +40,13 @@ export interface Observer {
 
 interface Patient {
   daemon: ChaosDaemon
-  /** Null while it is well. */
+  /** Null while it has no fault. */
   cause: Cause | null
-  /** When a look-up was last answered, or became possible; null while none can be. */
+  /** When a look-up was last answered or became possible. Null while none is possible. */
   sinceMs: number | null
-  /** Whether it has answered since its start. */
+  /** True if it has answered since its start. */
   hasServed: boolean
-  /** Time since then at the last look. */
+  /** Time since then at the last poll. */
   gapMs: number
 }
 
@@ -55,7 +55,7 @@ interface Measure {
   daemon: ChaosDaemon
   cause: Cause
   atMs: number
-  /** Of the lead that it held. */
+  /** Epoch of the lead that it held. */
   epoch: number
 }
 
@@ -64,11 +64,11 @@ interface Holder {
   port: number
 }
 
-/** What a look at the database finds. */
+/** Result of a poll of the database. */
 interface Leaders {
   /** By role. */
   holders: ReadonlyMap<string, Holder>
-  /** Whether a weather makes it refuse rows: nobody can take the lead then. */
+  /** True if a disruption makes the database refuse rows: nobody can take the lead then. */
   isRefusing: boolean
 }
 
@@ -91,7 +91,7 @@ export function observe(
   let lookedMs = performance.now()
   let isDatabaseUp = true
 
-  /** A clock that stands still while the database does not answer the harness, and when the machine is busy. */
+  /** A clock that stops while the database does not answer the test, and while the machine is busy. */
   const now = () =>
     fairMs + (isDatabaseUp ? Math.min(performance.now() - lookedMs, FAIR_LOOK_MS) : 0)
   const follow = async (): Promise<void> => {
@@ -105,14 +105,14 @@ export function observe(
       await sleep(LOOK_MS)
     }
   }
-  /** A take-over takes its time from when somebody else can. */
+  /** A take-over is measured from the time at which another daemon can lead. */
   const canTakeOver = ({ daemon }: Measure) =>
     patients.some((one) => one.daemon !== daemon && one.cause === null && one.hasServed)
   const isAble = ({ cause, daemon }: Patient) =>
     (cause === null || cause === 'forget' || cause === 'clock') && daemon.process.isRunning()
-  /** Whether the lead has moved; notes the time. */
+  /** Records the time if the lead has moved. @returns whether it has */
   const note = (measure: Measure, { holders, isRefusing }: Leaders): boolean => {
-    // a lead may outlast a fault, and end later as its process dies at a fail point
+    // a lead may outlast a fault, and end later when its process dies at a fail point
     if (measure.cause !== 'kill' && !measure.daemon.process.isRunning())
       Object.assign(measure, { cause: 'kill', atMs: now() })
     const { role, cause, epoch } = measure
@@ -133,7 +133,7 @@ export function observe(
       const askedMs = performance.now()
       const isAnswered = await answers(patient.daemon.api)
       const nowMs = now()
-      // it may die by itself, at a fail point
+      // it may die at a fail point
       patient.hasServed &&= patient.daemon.process.isRunning()
       if (isAble(patient) && patient.sinceMs !== null) {
         patient.gapMs = nowMs - patient.sinceMs
@@ -145,7 +145,7 @@ export function observe(
         )
       if (isAnswered || !isAble(patient)) patient.gapMs = 0
       if (!isAble(patient)) patient.sinceMs = null
-      // a daemon that starts counts from its first answer on, any other from when it could answer
+      // a daemon that starts counts from its first answer on, any other from the time at which it could answer
       else if (isAnswered) Object.assign(patient, { sinceMs: nowMs, hasServed: true })
       await sleep(Math.max(0, LOOK_MS - (performance.now() - askedMs)))
     }
@@ -166,10 +166,10 @@ export function observe(
     },
     well(daemon) {
       const patient = of(daemon)
-      // what was frozen or cut off can answer from now on
+      // a daemon that was frozen or cut off can answer from now on
       const isBack = patient.cause === 'freeze' || patient.cause === 'silence'
       patient.cause = null
-      // a lead that outlasted the fault says nothing of a take-over
+      // a lead that outlasted the fault is not a take-over
       if (isBack) measures = measures.filter((one) => one.daemon !== daemon)
       if (isBack && patient.hasServed) patient.sinceMs = now()
     },
@@ -182,7 +182,7 @@ export function observe(
   }
 }
 
-/** What of a run's times is too long, one sentence each. */
+/** Times of a run that are too long, one sentence each. */
 export const timesTooLong = ({ takeOvers, lookUpGapMs }: Times): string[] => [
   ...Object.entries(takeOvers)
     .filter(([, { maxMs }]) => maxMs > LIMIT_MS)
@@ -192,7 +192,7 @@ export const timesTooLong = ({ takeOvers, lookUpGapMs }: Times): string[] => [
     : []),
 ]
 
-/** Who leads mainnet; null while the database does not answer. */
+/** Leaders of mainnet. Null while the database does not answer. */
 async function leaders(pool: pg.Pool): Promise<Leaders | null> {
   const asked = pool.query<{ refuses: boolean; role: number | null; epoch: number; port: number }>(
     `SELECT s.refuses, l.role::int, l.epoch::int, a.client_port AS port
@@ -208,7 +208,7 @@ async function leaders(pool: pg.Pool): Promise<Leaders | null> {
   return { holders: new Map(held), isRefusing: found.rows[0]!.refuses }
 }
 
-/** Whether a look-up is answered, if only by "nobody has it". */
+/** True if a look-up is answered, even by "nobody holds it". */
 async function answers(api: string): Promise<boolean> {
   try {
     const response = await fetch(`${api}${LOOK_UP}`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })
@@ -219,7 +219,7 @@ async function answers(api: string): Promise<boolean> {
   }
 }
 
-/** Resident memory of a process; 0 where the system doesn't tell. */
+/** Resident memory of a process. 0 where the system does not report it. */
 function residentBytesOf(pid: number): number {
   try {
     return (

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { registrarIdl } from '../../../src/chains/solana/registrar.js'
-import { sequence } from '../../../src/testing/faultProxy/random.js'
+import { randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { keypairOf } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
@@ -14,15 +14,12 @@ const PACE_MS = { min: 1_000, max: 4_000 }
 const REGISTER = Buffer.from(
   registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator,
 )
-/** Behind discriminator, quote id, name and amount. */
+/** Offset of the amount, after discriminator, quote id, name and amount of the bid. */
 const LAMPORTS_OFFSET = 8 + 32 + 32 + 16
 /** Share of payers that pay less than their quote. */
 const UNDERPAID = 0.12
 
-/**
- * Lets the accounts on Solana register until the signal: a quote of ours, paid; now and then with less than it asks
- * for.
- */
+/** Lets the accounts on Solana pay for quotes until the signal. Some pay less than their quote. */
 export async function runPayers(
   world: ChaosWorld,
   ledger: Ledger,
@@ -34,7 +31,7 @@ export async function runPayers(
   setMaxListeners(0, signal)
   await Promise.all(
     solana.accounts.map((account, i) =>
-      runPayer(world.apis, solana, account, ledger, sequence(seed, 'payer', i), signal),
+      runPayer(world.apis, solana, account, ledger, randomSequence(seed, 'payer', i), signal),
     ),
   )
 }
@@ -54,7 +51,7 @@ async function runPayer(
       method: 'POST',
       body: { network: 'solana', sender: account.address, names },
     })
-    // a wallet would show an error: the name is taken meanwhile, or the daemon is down
+    // a wallet shows an error here: the name is taken meanwhile, or the daemon is down
     for (const transaction of quote?.transactionData ?? []) {
       await pay(solana, account, transaction, isUnderpaid, ledger).catch(() => {})
     }
@@ -72,7 +69,7 @@ async function pay(
   if (isUnderpaid) halve(bytes)
   const tx = VersionedTransaction.deserialize(bytes)
   tx.sign([keypairOf(account)])
-  // an answer that got lost leaves a transaction behind
+  // a transaction may be sent although its answer got lost
   ledger.add({
     hash: bs58.encode(tx.signatures[0]!),
     raw: '0x',
@@ -84,7 +81,7 @@ async function pay(
   await connection.sendRawTransaction(tx.serialize(), { preflightCommitment: 'confirmed' })
 }
 
-/** Makes a transaction's `register` pay half. */
+/** Halves the amount that a transaction's `register` pays. */
 function halve(transaction: Buffer): void {
   const at = transaction.indexOf(REGISTER) + LAMPORTS_OFFSET
   transaction.writeBigUInt64LE(transaction.readBigUInt64LE(at) / 2n, at)

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import { identifyProcess, sleep, waitFor } from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
 import { A_YEAR_AHEAD } from './databaseWeathers.js'
@@ -7,9 +7,9 @@ import { reorgNewest } from './ledger.js'
 import { count, outage, rest, type Site, strike, type Weather, withOne } from './site.js'
 import { bringBack } from './wallets.js'
 
-/** Stops processes where they are (SIGSTOP): alive for the kernel, silent for all others. @returns lets them go on */
+/** Stops processes (SIGSTOP): alive for the kernel, silent for all others. @returns a function that continues them */
 function freeze(pids: readonly number[]): () => void {
-  // the start tells a process from a later one with its id
+  // the start time distinguishes a process from a later one with the same id
   const stopped = pids.map((pid) => ({ pid, startedAt: identifyProcess(pid)?.startedAt }))
   for (const { pid } of stopped) signal(pid, 'SIGSTOP')
   return () => {
@@ -18,7 +18,7 @@ function freeze(pids: readonly number[]): () => void {
   }
 }
 
-/** A process and its children; empty where the system has no /proc. */
+/** A process and its children. Empty where the system has no /proc. */
 function familyOf(pid: number): number[] {
   try {
     const all = readdirSync('/proc').map(Number)
@@ -32,18 +32,18 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // ended meanwhile
+    // it has ended meanwhile
   }
 }
 
 /** Long enough for a start, a take-over and some steps. */
 const FAIL_POINT_DEADLINE_MS = 9_000
-/** More blocks than are followed one by one. */
+/** More blocks than the indexer follows one by one. */
 const SLEEP_BLOCKS = 100
 const REORG_BLOCKS = 2
 /** Time in which a started daemon serves look-ups again. */
 const START_MS = 8_000
-/** Fail points of a world that has caught up; those of the backfill are tested in test/recovery. */
+/** Fail points of a world that has caught up. test/recovery covers those of the backfill. */
 const FAIL_POINTS = [
   'follow.before_transaction',
   'follow.after_commit',
@@ -81,10 +81,10 @@ export const kill: Weather = (site) =>
     return `kill -9 of ${daemon.name}`
   })
 
-/** Kills a daemon, which is to die at a fail point, and then the other: the lead comes to the first. */
+/** Kills a daemon, which then dies at a fail point, and then kills the other, so that the first takes the lead. */
 export const killAtFailPoint: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
-    const point = `${pick(site.next(), FAIL_POINTS)}:${between(site.next(), 1, 6)}`
+    const point = `${pickFrom(site.next(), FAIL_POINTS)}:${integerBetween(site.next(), 1, 6)}`
     const deaths = () => Object.values(daemon.failpoints).reduce((sum, n) => sum + n, 0)
     const before = deaths()
     daemon.arm({ CLUSTERD_FAILPOINT: point })
@@ -112,12 +112,12 @@ export const freezeDaemon: Weather = (site) =>
     return `${daemon.name} was frozen`
   })
 
-/** Freezes the server with all its processes, or one connection's process with what it has locked. */
+/** Freezes the server with all its processes, or only one connection's process with its locks. */
 export const freezePostgres: Weather = (site) =>
   withOne(site, [site.world.stack.postgres!], async (postgres) => {
     const [parent, ...children] = familyOf(postgres.pid)
     const isWhole = site.next() < 0.7 || children.length === 0
-    const thaw = freeze(isWhole ? [parent!, ...children] : [pick(site.next(), children)])
+    const thaw = freeze(isWhole ? [parent!, ...children] : [pickFrom(site.next(), children)])
     count(site, isWhole ? 'frozen databases' : 'frozen connections')
     await outage(site)
     thaw()
@@ -133,7 +133,7 @@ export const killPostgres: Weather = (site) =>
     return 'PostgreSQL killed and started again'
   })
 
-/** Freezes a chain's node; nothing else may be done to its chain, since the harness asks the same node. */
+/** Freezes a chain's node. Nothing else may be done to its chain meanwhile, since the test uses the same node. */
 export const freezeNode: Weather = (site) =>
   withOne(site, site.world.chains, async (chain) => {
     const thaw = freeze([site.world.stack.anvils[chain.label]!.pid])
@@ -144,7 +144,7 @@ export const freezeNode: Weather = (site) =>
     return `the node of ${chain.label} was frozen`
   })
 
-/** Freezes the node of Solana, where there is one. */
+/** Freezes the node of Solana, if there is one. */
 export const freezeSolana: Weather = (site) => {
   const { solana } = site.world
   if (!solana) return Promise.resolve('no node of Solana')
@@ -157,13 +157,13 @@ export const freezeSolana: Weather = (site) => {
   })
 }
 
-/** Kills a daemon, whose next run has a clock that is a year ahead; the one after that is right again. */
+/** Kills a daemon, whose next run has a clock that is a year ahead. The run after that has the right time again. */
 export const clockAhead: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
     daemon.arm(A_YEAR_AHEAD)
     await killOnce(site, daemon)
     count(site, 'clocks a year ahead')
-    // answers as ever, and neither takes nor keeps a lead
+    // answers as usual, and neither takes nor keeps a lead
     await strike(site, daemon, 'clock', () => outage(site))
     await killOnce(site, daemon)
     return `the clock of ${daemon.name} was a year ahead`

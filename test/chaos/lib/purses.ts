@@ -3,7 +3,7 @@ import { type Hex, parseEventLogs, zeroAddress } from 'viem'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import type { ChaosChain } from './world.js'
 
-/** Outcomes in the contract's order; the database has the ends by the same numbers less one. */
+/** Outcomes in the contract's order. The database stores each end as the same number less one. */
 const OUTCOMES = ['none', 'held', 'refused', 'released', 'reclaimed'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
@@ -14,16 +14,16 @@ interface Paid {
   ends: Outcome[]
 }
 
-/** A payments contract's books as its events alone tell them. */
+/** A payments contract's books, calculated from its events only. */
 interface Books {
   payments: Map<Hex, Paid>
-  /** What each account may fetch, by account and token. */
+  /** What each account may withdraw, by account and token. */
   credits: Map<string, { account: Hex; token: Hex; amount: bigint }>
 }
 
 /**
- * To the unit: a payments contract has what it holds and what it owes, both by its events and in its storage; each
- * payment ended once, as the database has it.
+ * Checks money to the unit: a payments contract has exactly what it holds and owes, both by its events and in its
+ * storage. Each payment ended once, and the database has the same end.
  */
 export async function purseBreaches(
   chains: readonly ChaosChain[],
@@ -74,7 +74,7 @@ async function readBooks({ reader, payments: address }: ChaosChain): Promise<Boo
 const sum = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((total, amount) => total + amount, 0n)
 
-/** What is held and owed in a token against the contract's books and, of the chain's own coin, its balance. */
+/** Compares what is held and owed in a token with the contract's books and, for the chain's coin, with its balance. */
 async function sumBreaches(
   { reader, payments: address, label }: ChaosChain,
   books: Books,
@@ -94,7 +94,7 @@ async function sumBreaches(
     functionName: 'totalsOf',
     args: [token],
   })
-  // a hostile token says what it likes of balances
+  // a hostile token may report any balance
   const balance = token === zeroAddress ? await reader.getBalance({ address }) : owed
   if (owed === held + credited && balance === owed) return []
   return [
@@ -120,7 +120,7 @@ async function creditBreaches(
   return (await Promise.all(wrong)).flat()
 }
 
-/** Each payment's end by the events, in the contract's storage and in the database. */
+/** Compares each payment's end by the events, in the contract's storage and in the database. */
 async function outcomeBreaches(
   { reader, payments: address, label }: ChaosChain,
   { payments }: Books,

@@ -20,30 +20,30 @@ import { readSlowly, watchStatuses } from './watchers.js'
 import { type ChaosWorld, startChaosWorld } from './world.js'
 
 const SETTLE_DEADLINE_MS = 240_000
-/** Longer than any back-off of a delivery: a run is stuck when nothing has ended for this long. */
+/** A run is stuck when nothing has ended for this long. Longer than any back-off of a delivery. */
 const STANDSTILL_MS = 400_000
-/** Times a run's length that it may go on beyond it. */
+/** Longest extension of a run, as a multiple of its length. */
 const LONGER = 2
 /** Long enough for the blocks of funding to be confirmed before the first reorg. */
 const BEFORE_DISRUPTIONS_MS = 1_500
 
 export interface ChaosOptions {
   seed: number
-  /** Milliseconds of work and disruptions; start and settling come on top. */
+  /** Time of work and disruptions, ms. Start and settling come on top. */
   runMs: number
-  /** Whether what a run is for has happened: until then it goes on, three times as long at most. */
+  /** True once the purpose of the run has been met. Until then it continues, for three times its length at most. */
   isEnough?: (soFar: SoFar) => boolean
-  /** Afterwards a reorg beyond the confirmation depth, the halt, and a rewind. */
+  /** True to end with a reorg deeper than the confirmation depth, the halt, and a rewind. */
   deep?: boolean
   log?: (line: string) => void
-  /** Gets the world as soon as there is something to end. */
+  /** Called with the world as soon as there is something to stop. */
   onWorld?: (world: Pick<ChaosWorld, 'stop'>) => void
 }
 
-/** What has been done to a world. */
+/** What has been done to a world so far. */
 export type SoFar = Pick<ChaosReport, 'disruptions' | 'starts'>
 
-/** A run that could not be carried to its end. */
+/** A run that could not be finished. */
 export class ChaosError extends Error {
   override name = 'ChaosError'
   constructor(
@@ -61,11 +61,11 @@ export interface ChaosReport extends Verdict {
   runMs: number
   settleMs: number
   sent: Record<string, number>
-  /** Counts of clusters by their members. */
+  /** Number of changes to clusters by members. */
   changes: Record<string, number>
   faults: Record<string, number>
   times: Times
-  /** What strangers sent, by kind. */
+  /** Number of strangers' transactions by kind. */
   dust: Dust
   disruptions: DisruptionCounts
   starts: number
@@ -75,7 +75,7 @@ export interface ChaosReport extends Verdict {
   isDeep: boolean
 }
 
-/** Runs one seed: a world, work and disruptions for a while, then quiet, then the invariants. */
+/** Runs one seed: a world, work and disruptions for a while, then a quiet time, then the invariants. */
 export async function runChaos({
   seed,
   runMs,
@@ -174,7 +174,7 @@ async function run(
   }
 }
 
-/** What a daemon says of itself, its loops among it. */
+/** What a daemon reports about itself, its loops included. */
 const statusText = async ({ name, ops }: ChaosDaemon): Promise<string> =>
   `daemon ${name} ${await fetch(`${ops}/status`).then((answer) => answer.text(), String)}`
 
@@ -203,7 +203,7 @@ async function untilReady({ daemons }: ChaosWorld): Promise<void> {
     throw new Error(`no daemon is ready: ${problems.join('; ')}`)
 }
 
-/** Waits until nothing is under way any more; the verdict reports what is still open then. */
+/** Waits until nothing is pending. The verdict reports what is still pending at the limit. */
 async function settle(
   world: ChaosWorld,
   pool: pg.Pool,
@@ -214,7 +214,7 @@ async function settle(
   await settleSenders()
   log('the senders are done')
   await untilReady(world)
-  // the newest transactions become confirmed, then their messages are delivered
+  // until the newest transactions are confirmed; then their messages are delivered
   const target = (await hub.reader.getBlockNumber()) + 4n
   while ((await hub.reader.getBlockNumber()) < target) await sleep(100)
   await untilReady(world)
@@ -237,7 +237,7 @@ async function settle(
     }
     if (open > 0) quietSince = null
     else quietSince ??= performance.now()
-    // gauges of jobs are taken every five seconds
+    // gauges of jobs are updated every five seconds
     if (quietSince !== null && performance.now() - quietSince > 6_000) return
     await sleep(250)
   }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import type { FaultProxy } from '../../../src/testing/index.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { Ledger } from './ledger.js'
 import type { Cause, Observer } from './observer.js'
 import type { ChaosWorld } from './world.js'
 
-/** Counts of what was done to a world, by kind. */
+/** Number of disruptions of a world by kind. */
 export type DisruptionCounts = Record<string, number>
 
-/** What disruptions share: they overlap, but no two of them have the same part in hand. */
+/** What disruptions share. They may overlap, but no two disrupt the same part at once. */
 export interface Site {
   readonly world: ChaosWorld
   readonly ledger: Ledger
@@ -17,31 +17,31 @@ export interface Site {
   readonly seed: number
   /** Random numbers, in the order of the disruptions. */
   readonly next: () => number
-  /** Ends the run: what is wrong then is put right at once. */
+  /** Ends the run: disruptions then end at once. */
   readonly signal: AbortSignal
   readonly counts: DisruptionCounts
-  /** Longest outage, milliseconds. */
+  /** Longest outage, ms. */
   readonly longestMs: number
   readonly busy: Set<object>
 }
 
-/** A disruption that has begun; it settles with a line for the log once all is whole again. */
+/** Starts a disruption. It resolves with a log line once everything is restored. Null where it can't start. */
 export type Weather = (site: Site) => Promise<string> | null
 
 export const count = ({ counts }: Site, kind: string, by = 1): void => {
   counts[kind] = (counts[kind] ?? 0) + by
 }
 
-/** Waits for a time out of a range, at most until the end of the run. */
+/** Waits for a random time in a range, at most until the end of the run. */
 export async function rest({ next, signal }: Site, minMs: number, maxMs: number): Promise<void> {
-  await sleep(between(next(), minMs, maxMs), undefined, { signal }).catch(() => {})
+  await sleep(integerBetween(next(), minMs, maxMs), undefined, { signal }).catch(() => {})
 }
 
-/** An outage's time: two seconds to the run's longest. */
+/** Waits for the time of an outage: between two seconds and the run's longest. */
 export const outage = (site: Site): Promise<void> =>
   rest(site, Math.min(2_000, site.longestMs), site.longestMs)
 
-/** Takes one of the parts that nothing else has in hand, for as long as `act` runs; null where all are taken. */
+/** Takes a part that no other disruption has, while `act` runs. Null where all are taken. */
 export function withOne<T extends object>(
   site: Site,
   parts: readonly T[],
@@ -49,12 +49,12 @@ export function withOne<T extends object>(
 ): Promise<string> | null {
   const free = parts.filter((part) => !site.busy.has(part))
   if (free.length === 0) return null
-  const part = pick(site.next(), free)
+  const part = pickFrom(site.next(), free)
   site.busy.add(part)
   return act(part).finally(() => site.busy.delete(part))
 }
 
-/** Does something to a daemon until `heal`, while its take-over and look-ups are watched. */
+/** Disrupts a daemon until `heal`, while its take-over and look-ups are measured. */
 export async function strike(
   { observer }: Site,
   daemon: ChaosDaemon,

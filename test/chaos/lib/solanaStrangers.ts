@@ -8,9 +8,9 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
-import { createRegistrar, reads } from '../../../src/chains/solana/registrar.js'
+import { createRegistrar, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
 import { COMMUNITY } from './community.js'
 import type { Ledger } from './ledger.js'
@@ -21,15 +21,18 @@ import type { ChaosSolana } from './world.js'
 const PACE_MS = { min: 1_500, max: 5_000 }
 const EXPIRES_AFTER_S = 3_600
 const NOBODY = Buffer.alloc(32)
-/** First bytes of a program's call of itself that is an event (Anchor's `emit_cpi!`). */
+/** First bytes of a program's call to itself that carries an event (Anchor's `emit_cpi!`). */
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
 
-/** A program that logs some 190 bytes a call: so many calls fill the 10,000 that a node keeps of a transaction. */
+/**
+ * A program that logs about 190 bytes for each call. So many calls fill the 10,000 bytes that a node keeps for a
+ * transaction.
+ */
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const MEMOS = 55
 const FOUR = Buffer.from('memo')
 
-/** A stranger on Solana; call before anything is disturbed. */
+/** Creates a stranger on Solana. Runs before any disruption. */
 export async function openSolanaStranger(
   { connection }: ChaosSolana,
   seed: number,
@@ -39,17 +42,17 @@ export async function openSolanaStranger(
   return stranger
 }
 
-/** Lets the stranger throw dust at the program until the signal. */
+/** Lets the stranger send worthless transactions to the program until the signal. */
 export async function runSolanaStranger(
   solana: ChaosSolana,
   stranger: Keypair,
   ledger: Ledger,
   { seed, signal, dust }: { seed: number; signal: AbortSignal; dust: Dust },
 ): Promise<void> {
-  const next = sequence(seed, 'stranger', 'solana')
+  const next = randomSequence(seed, 'stranger', 'solana')
   const makers = dustOf(solana, stranger, next)
   await actAtPace(next, PACE_MS, signal, async () => {
-    const kind = pick(next(), Object.keys(makers) as (keyof typeof makers)[])
+    const kind = pickFrom(next(), Object.keys(makers) as (keyof typeof makers)[])
     const transaction = new Transaction({
       feePayer: stranger.publicKey,
       ...(await solana.connection.getLatestBlockhash('confirmed')),
@@ -64,13 +67,13 @@ export async function runSolanaStranger(
       nonce: 0,
       kind: 'dust',
     })
-    // what fails lands too
+    // failing transactions are included too
     await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
     dust[kind] = (dust[kind] ?? 0) + 1
   })
 }
 
-/** Instructions of each kind of dust. */
+/** Instructions of each kind of worthless transaction. */
 function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => number) {
   const registrar = createRegistrar(programId)
   const community = createCommunityProgram(registrar)
@@ -79,7 +82,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     registrar.register(
       {
         payer: publicKey.toBytes(),
-        name: nameToWord(`dust-${between(next(), 1, 1_000)}`),
+        name: nameToWord(`dust-${integerBetween(next(), 1, 1_000)}`),
         amountWei: 1n,
         lamports: 1n,
         expiresAt: BigInt(Math.floor(Date.now() / 1_000) + EXPIRES_AFTER_S),
@@ -94,31 +97,31 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
       amount: 1n,
       referral: NOBODY,
       community: nameToWord(COMMUNITY),
-      name: nameToWord(`stall-${between(next(), 1, STALLS)}`),
+      name: nameToWord(`stall-${integerBetween(next(), 1, STALLS)}`),
       number: someBytes().readBigUInt64LE(),
     })
   return {
     'quotes of nobody': () => [register()],
     'payments of 1 lamport': () => [pay()],
     'many at once': () => [register(), pay(), pay(), register()],
-    /** What is paid is behind the end of the logs that a node keeps. */
+    /** The payment is after the end of the logs that a node keeps. */
     'payments behind cut logs': () => [
       ...Array.from(
         { length: MEMOS },
         () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR }),
       ),
-      pick(next(), [register, pay])(),
+      pickFrom(next(), [register, pay])(),
     ],
-    /** Transactions that nodes list among the program's, and that hold nothing. */
+    /** Transactions that nodes list among the program's, although they contain nothing of it. */
     'gifts of 1 lamport': () =>
       [registrar.state, registrar.treasury].map((toPubkey) =>
         SystemProgram.transfer({ fromPubkey: publicKey, toPubkey, lamports: 1 }),
       ),
-    /** The program's own form of an event, said by somebody else. */
+    /** Data in the program's form of an event, emitted by another program. */
     'forged events': () => [
       new TransactionInstruction({
         programId: registrar.programId,
-        keys: [reads(registrar.eventAuthority), reads(registrar.programId)],
+        keys: [readonlyAccount(registrar.eventAuthority), readonlyAccount(registrar.programId)],
         data: Buffer.concat([EVENT_TAG, someBytes(), someBytes()]),
       }),
       SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: registrar.programId, lamports: 0 }),

@@ -15,29 +15,29 @@ const AT_ONCE = 16
 /** A payment as the program's own events report it. */
 interface TruePayment {
   signature: string
-  /** The id under which the hub takes it. */
+  /** The id with which the hub receives it. */
   messageId: Hex
-  /** Whether it paid its quote's amount. */
+  /** True if it paid its quote's amount. */
   isHonoured: boolean
   settled: number
   refunded: number
 }
 
-/** The cluster's state: every payment, read through Anchor's decoder, and the program's balance. */
+/** The cluster's state: every payment, decoded by Anchor, and the program's balance. */
 export interface SolanaTruth {
   payments: readonly TruePayment[]
-  /** Contradictions of the program's events, its books and its balances. */
+  /** Contradictions between the program's events, its state and its balances. */
   moneyBreaches: readonly string[]
 }
 
 /** A payment for a name below a community, by the program's events. */
 interface CommunityPayment {
   ends: string[]
-  /** Whether its money has left the program. */
+  /** True if its money has left the program. */
   isPaidOut: boolean
 }
 
-/** @param ledger marks the payments that were meant to be too small */
+/** @param ledger marks the payments that were too small on purpose */
 export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Promise<SolanaTruth> {
   const { connection, programId } = solana
   const program = new PublicKey(programId)
@@ -85,10 +85,10 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
   }
 }
 
-/** Bytes before an event in the data of the program's call of itself. */
+/** Bytes before an event in the data of the program's call to itself. */
 const TAG_BYTES = 8
 
-/** Events of a transaction, which the program logs as calls of itself. */
+/** Events of a transaction, which the program emits as calls to itself. */
 function eventsOf({ meta, transaction }: VersionedTransactionResponse, program: PublicKey) {
   const { loadedAddresses, innerInstructions } = meta!
   const keys = transaction.message.getAccountKeys({
@@ -120,7 +120,7 @@ async function allSignatures(
   }
 }
 
-/** Notes an event of a payment for a name below a community. */
+/** Records an event of a payment for a name below a community. */
 function noteCommunity(
   payments: Map<string, CommunityPayment>,
   name: string,
@@ -132,11 +132,11 @@ function noteCommunity(
   if (name === 'CommunityPaid') return
   if (name !== 'CommunityCollected') payment.ends.push(name)
   payment.isPaidOut ||= name === 'CommunityReclaimed' || name === 'CommunityCollected'
-  // what could be paid at once
+  // true where the money could be paid at once
   if (data.paid !== undefined) payment.isPaidOut ||= String(data.paid) === String(data.amount)
 }
 
-/** No price is in SOL here: each of these payments is dust, and goes back to its payer, once. */
+/** Here no price is in SOL, so each of these payments has to be refunded to its payer, once. */
 const communityBreaches = (payments: ReadonlyMap<string, CommunityPayment>): string[] =>
   [...payments].flatMap(([sequence, { ends, isPaidOut }]) =>
     ends.join() === 'CommunityRefused' && isPaidOut
@@ -146,7 +146,7 @@ const communityBreaches = (payments: ReadonlyMap<string, CommunityPayment>): str
         ],
   )
 
-/** The program keeps what it settled, holds nothing, and has it all. */
+/** Checks that the program keeps what it settled, holds nothing, and has the whole sum. */
 async function treasuryBreaches(
   { connection, programId }: ChaosSolana,
   settledLamports: bigint,
@@ -169,7 +169,9 @@ async function treasuryBreaches(
   ]
 }
 
-/** keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), computed independently here. */
+/**
+ * keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), calculated independently of the product.
+ */
 function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
   const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
   return keccak256(

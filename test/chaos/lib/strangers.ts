@@ -25,7 +25,7 @@ import {
 } from '../../../src/chains/evm/bridge/packetOptions.js'
 import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
 import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { addressWord } from '../../../src/testing/world.js'
 import { type BatchCall, batchOf } from '../../support/batch.js'
@@ -38,19 +38,19 @@ const GAS = 500_000n
 /** A stranger on a chain, with contracts of its own. */
 export interface Stranger {
   chain: ChaosChain
-  /** Chains that messages come from and go to: the spokes of a hub, the hub of a spoke. */
+  /** Chains that exchange messages with this one: the spokes of a hub, or the hub of a spoke. */
   far: readonly ChaosChain[]
   account: PrivateKeyAccount
-  /** A token that behaves as badly as it says. */
+  /** A token whose misbehaviour can be chosen. */
   token: Hex
-  /** A wallet that makes several calls in one transaction. */
+  /** A wallet contract that makes several calls in one transaction. */
   batch: Hex
 }
 
-/** Something that a stranger does. */
-type Deed = (stranger: Stranger, next: () => number) => Promise<void>
+/** An action of a stranger. */
+type StrangerAction = (stranger: Stranger, next: () => number) => Promise<void>
 
-/** Makes a stranger on each chain; call before any reorg. */
+/** Creates a stranger on each chain. Runs before any reorg. */
 export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promise<Stranger[]> =>
   Promise.all(
     chains.map(async (chain) => {
@@ -83,7 +83,7 @@ export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promis
     }),
   )
 
-/** Sends without waiting, with gas given, so that what reverts is in a block too. */
+/** Sends without waiting, with a fixed gas limit, so that reverting calls are mined too. */
 async function send(
   chain: ChaosChain,
   account: PrivateKeyAccount,
@@ -97,10 +97,10 @@ async function send(
 
 const BID_WEI = parseEther('0.01')
 const RECEIVE_GAS = 400_000n
-/** Blocks in which packets to execute are looked for: some are verified by then, others are not. */
+/** Blocks that are searched for packets to execute. Some of the packets are verified by then, others are not. */
 const RECENT_BLOCKS = 40n
 
-/** The endpoint's door, which is anybody's: whoever calls is the sender. */
+/** The endpoint's `send`, which anybody may call. The caller is the sender. */
 const sendAbi = parseAbi([
   'struct MessagingParams { uint32 dstEid; bytes32 receiver; bytes message; bytes options; bool payInLzToken; }',
   'function send(MessagingParams params, address refundAddress) payable',
@@ -112,7 +112,7 @@ const bidsFor = (names: readonly string[]): Hex =>
     null,
   )
 
-/** A true message to our contract on another chain, from a sender that is nobody's peer. */
+/** A valid message to our contract on another chain, from a sender that is not a peer. */
 async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
   const params = {
     dstEid: far.eid,
@@ -127,15 +127,18 @@ async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: ()
   return { to: chain.endpoint, data, value: nativeFee }
 }
 
-/** Makes the calls in one transaction. */
+/** Makes several calls in one transaction. */
 const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[]) =>
   send(chain, account, batchOf(batch, calls))
 
-/** What strangers do with LayerZero itself, on the way that our messages take. */
-const MESSAGE_DEEDS = {
+/** Strangers' actions on LayerZero itself, on the path of our messages. */
+const MESSAGE_ACTIONS = {
   'stray messages': async (stranger, next) =>
-    inOne(stranger, [await strayPacket(stranger, pick(next(), stranger.far), next)]),
-  /** One of ours between two others in one transaction, which has three packets then; on a hub three others. */
+    inOne(stranger, [await strayPacket(stranger, pickFrom(next(), stranger.far), next)]),
+  /**
+   * One of our messages between two others in one transaction, which then has three packets. On a hub: three other
+   * messages.
+   */
   'stray messages around ours': async (stranger, next) => {
     const { chain, far, batch } = stranger
     const [name] = someNames(next, 1)
@@ -143,16 +146,16 @@ const MESSAGE_DEEDS = {
     const own = chain.isHub
       ? null
       : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
-    const stray = () => strayPacket(stranger, pick(next(), far), next)
+    const stray = () => strayPacket(stranger, pickFrom(next(), far), next)
     await inOne(stranger, [
       await stray(),
       own ? await bridgeCall(at, own) : await stray(),
       await stray(),
     ])
   },
-  /** A message to this chain is executed by somebody else, verified or not, with its value or a wei more. */
+  /** Somebody else executes a message to this chain, verified or not, with its value or a wei more. */
   executions: async ({ chain, account, far }, next) => {
-    const from = pick(next(), far)
+    const from = pickFrom(next(), far)
     const head = await from.reader.getBlockNumber()
     const sent = await from.reader.getContractEvents({
       abi: endpointAbi,
@@ -161,24 +164,24 @@ const MESSAGE_DEEDS = {
       strict: true,
       fromBlock: head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n,
     })
-    const { args } = pick(next(), sent)
+    const { args } = pickFrom(next(), sent)
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
     await send(chain, account, {
       ...executeCall(chain.endpoint, packet),
-      value: value + pick(next(), [0n, 0n, 1n]),
+      value: value + pickFrom(next(), [0n, 0n, 1n]),
     })
   },
-} satisfies Record<string, Deed>
+} satisfies Record<string, StrangerAction>
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 /** Ways in which a token misbehaves. */
 const MODES = 10
 
-/** Counts of what strangers sent, by kind. */
+/** Number of strangers' transactions by kind. */
 export type Dust = Record<string, number>
 
-/** Lets the strangers throw dust at every contract until the signal. */
+/** Lets the strangers send worthless transactions to every contract until the signal. */
 export async function runStrangers(
   strangers: readonly Stranger[],
   seed: number,
@@ -188,25 +191,25 @@ export async function runStrangers(
   setMaxListeners(0, signal)
   await Promise.all(
     strangers.map((stranger) => {
-      const next = sequence(seed, 'stranger', stranger.chain.label)
+      const next = randomSequence(seed, 'stranger', stranger.chain.label)
       return actAtPace(next, PACE_MS, signal, async () => {
-        const kind = pick(next(), KINDS)
-        await DEEDS[kind](stranger, next)
+        const kind = pickFrom(next(), KINDS)
+        await ACTIONS[kind](stranger, next)
         dust[kind] = (dust[kind] ?? 0) + 1
       })
     }),
   )
 }
 
-/** A name that wallets pay for too. */
-const someStall = (next: () => number): string => `stall-${between(next(), 1, STALLS)}`
+/** A name for which wallets pay too. */
+const someStall = (next: () => number): string => `stall-${integerBetween(next(), 1, STALLS)}`
 
-const DEEDS = {
-  ...MESSAGE_DEEDS,
+const ACTIONS = {
+  ...MESSAGE_ACTIONS,
   /** A payment of one unit, for a name that others want. */
   'payments of 1 wei': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n)),
-  /** The price, to the payer itself. */
+  /** A payment of the price, to the payer itself. */
   'payments to oneself': async ({ chain, account }, next) =>
     send(
       chain,
@@ -215,9 +218,9 @@ const DEEDS = {
     ),
   'payments for nobody': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n, { community: 'nobody-has-this' })),
-  /** In a token whose behaviour changes from payment to payment. */
+  /** A payment in a token whose behaviour changes from payment to payment. */
   'hostile tokens': async ({ chain, account, token }, next) => {
-    const mode = { functionName: 'setMode', args: [between(next(), 0, MODES - 1)] } as const
+    const mode = { functionName: 'setMode', args: [integerBetween(next(), 0, MODES - 1)] } as const
     await send(chain, account, {
       to: token,
       data: encodeFunctionData({ abi: testTokenAbi, ...mode }),
@@ -225,23 +228,23 @@ const DEEDS = {
     await send(
       chain,
       account,
-      paymentFor(chain, someStall(next), pick(next(), [1n, PRICE_WEI]), { token }),
+      paymentFor(chain, someStall(next), pickFrom(next(), [1n, PRICE_WEI]), { token }),
     )
   },
-  /** Calls that mean nothing, to whatever contract there is. */
+  /** Meaningless calls to every contract. */
   'bogus messages': async ({ chain, account }, next) => {
     const bytes = keccak256(toHex(next().toString()))
     await send(chain, account, {
-      to: pick(next(), [chain.contract, chain.payments]),
+      to: pickFrom(next(), [chain.contract, chain.payments]),
       data: bytes,
       value: 1n,
     })
   },
   withdrawals: async ({ chain, account, token }, next) => {
-    const args = [pick(next(), [zeroAddress, token]), account.address] as const
+    const args = [pickFrom(next(), [zeroAddress, token]), account.address] as const
     const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args })
     await send(chain, account, { to: chain.payments, data })
   },
-} satisfies Record<string, Deed>
+} satisfies Record<string, StrangerAction>
 
-const KINDS = Object.keys(DEEDS) as (keyof typeof DEEDS)[]
+const KINDS = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]

@@ -27,18 +27,18 @@ interface Bid {
 /** State of the chains themselves, read without the daemon and without its rules. */
 export interface Truth {
   bids: readonly Bid[]
-  /** Name to the word of who won it: the first well-formed bid of at least the minimum. */
+  /** The winner's 32-byte word by name: the sender of the first well-formed bid of at least the minimum. */
   winners: ReadonlyMap<string, Hex>
-  /** Executions per message on the hub. */
+  /** Number of executions of each message on the hub. */
   received: ReadonlyMap<Hex, number>
   /** Messages that left the spokes. */
   sent: readonly Hex[]
   solana: SolanaTruth | null
   /** Payments for names below the community. */
   purchases: readonly Purchase[]
-  /** Outcome of a payment that the hub received, null where it did not. */
+  /** Outcome of a payment that the hub received. Null where it did not. */
   outcomeOfMessage(id: Hex): string | null
-  /** The status that each transaction has to have. */
+  /** The statuses that a transaction may have. */
   statusOf(tx: SentTx): string[]
 }
 
@@ -84,7 +84,7 @@ export async function readTruth(
     if (first.name === null || first.amountWei < minimumWei) return 'invalid'
     return winning.get(first.name) === first ? 'finalized' : 'lost_bid'
   }
-  /** Possible statuses of a mined transaction; purchases.ts checks which payment for a name got it. */
+  /** Possible statuses of a mined transaction. purchases.ts checks which payment for a name got it. */
   const outcomes = (tx: SentTx): string[] => {
     const purchase = purchases.find((one) => one.tx === tx.hash)
     if (!purchase) return [outcome(tx)]
@@ -106,7 +106,7 @@ export async function readTruth(
     )
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
-  /** Possible statuses of a payment's transaction; one that never landed, or failed, may be unknown. */
+  /** Possible statuses of a payment's transaction. One that was never included, or failed, may be unknown. */
   const outcomeOnSolana = (signature: string): string[] => {
     const payment = solana?.payments.find((one) => one.signature === signature)
     if (!payment) return ['not_found', 'pending', 'invalid']
@@ -130,8 +130,8 @@ export async function readTruth(
           one.nonce === tx.nonce &&
           mined.has(one.hash),
       )
-      // a replaced transaction that was never polled while a chain had it is unknown; any other has its replacement's
-      // status
+      // a replaced transaction that was never polled while a chain had it is unknown; any other has the status of its
+      // replacement
       return other ? ['not_found', ...outcomes(other)] : ['not_found', 'pending']
     },
   }
@@ -181,7 +181,7 @@ const bidOf = ({ transactionHash, blockNumber, logIndex, data }: Log): Bid => ({
   name: wordToName(fromHex(word(data, 2))),
 })
 
-/** Owner of each name by the hub's storage, where it differs from the logs. */
+/** Names whose owner in the hub's storage differs from the logs. */
 export async function ownersThatDiffer(
   { hub }: ChaosWorld,
   winners: ReadonlyMap<string, Hex>,

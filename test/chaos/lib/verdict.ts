@@ -13,9 +13,9 @@ import type { ChaosChain, ChaosWorld } from './world.js'
 
 const AT_ONCE = 8
 
-/** Verdict on a world after a run that has settled. */
+/** Result of the checks after a run has settled. */
 export interface Verdict {
-  /** Empty, or something is broken; one sentence each. */
+  /** Broken invariants, one sentence each. Empty if there are none. */
   breaches: string[]
   bids: number
   names: number
@@ -28,7 +28,7 @@ export interface Verdict {
 }
 
 /**
- * Holds the invariants of docs/build/architecture.md against the chains, the database and the metrics.
+ * Checks the invariants of docs/build/architecture.md against the chains, the database and the metrics.
  * @param watched statuses seen during the run; null after a rewind, when another generation has begun
  */
 export async function judge(
@@ -60,10 +60,10 @@ export async function judge(
       ...secretBreaches(events, watched.secrets),
     )
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
-  const { statuses, told, wrong } = await statusBreaches(world, ledger, truth, seen)
+  const { statuses, reported, wrong } = await statusBreaches(world, ledger, truth, seen)
   breaches.push(
     ...wrong,
-    ...purchaseBreaches(truth.purchases, (tx) => told.get(tx), watched !== null),
+    ...purchaseBreaches(truth.purchases, (tx) => reported.get(tx), watched !== null),
   )
   return {
     breaches,
@@ -78,7 +78,7 @@ export async function judge(
   }
 }
 
-/** The database's winners against those of the hub's logs alone. */
+/** Names whose winner in the database differs from that of the hub's logs. */
 async function winnersThatDiffer(pool: pg.Pool, { winners }: Truth): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; body: Buffer }>(
     `SELECT n.name, j.body FROM names n JOIN journal j USING (network, seq) JOIN journal_heads h USING (network, generation)
@@ -116,8 +116,8 @@ function messageBreaches({ sent: bridged, received, solana }: Truth): string[] {
 }
 
 /**
- * Each payment's money was kept or refunded, once, as the hub decided.
- * @param isFirst no rewind has been: a refund before a rewind stays a refund, whatever the hub decides then
+ * Checks that each payment's money was kept or refunded, once, as the hub decided.
+ * @param isFirst true if there was no rewind: a refund before a rewind stays a refund, whatever the hub decides later
  */
 function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean): string[] {
   if (!solana) return []
@@ -134,7 +134,7 @@ function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean):
   return [...breaches, ...solana.moneyBreaches]
 }
 
-/** Private addresses of members are in no event. */
+/** Checks that no event contains a private address of a member. */
 const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<string>): string[] => {
   const text = JSON.stringify(events)
   return [...secrets]
@@ -170,7 +170,7 @@ async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<
   ]
 }
 
-/** The relayer's counts of its nonces are those of the chains. */
+/** Checks that the relayer's nonce counts equal those of the chains. */
 async function nonceBreaches(chains: readonly ChaosChain[], pool: pg.Pool): Promise<string[]> {
   const { address } = operatorAccount('relayer')
   const { rows } = await pool.query<{ label: string; next_nonce: number }>(
@@ -216,9 +216,9 @@ async function statusBreaches(
   { txs }: Ledger,
   truth: Truth,
   terminal: ReadonlyMap<string, string>,
-): Promise<{ statuses: Record<string, number>; told: Map<string, string>; wrong: string[] }> {
+): Promise<{ statuses: Record<string, number>; reported: Map<string, string>; wrong: string[] }> {
   const statuses: Record<string, number> = {}
-  const told = new Map<string, string>()
+  const reported = new Map<string, string>()
   const wrong: string[] = []
   for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
@@ -226,7 +226,7 @@ async function statusBreaches(
         const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${tx.hash}`)
         const status = answer?.status ?? 'no answer'
         statuses[status] = (statuses[status] ?? 0) + 1
-        told.set(tx.hash, status)
+        reported.set(tx.hash, status)
         const expected = truth.statusOf(tx)
         const where = `${tx.kind} ${tx.hash} on ${tx.label}`
         if (!expected.includes(status))
@@ -237,5 +237,5 @@ async function statusBreaches(
       }),
     )
   }
-  return { statuses, told, wrong }
+  return { statuses, reported, wrong }
 }

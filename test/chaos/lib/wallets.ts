@@ -4,16 +4,24 @@ import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
 import { fund } from '../../../src/testing/chains/localChain.js'
-import { between, draw, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickFrom,
+  randomNumber,
+  randomSequence,
+} from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { PRICE_WEI, paymentFor, setUpCommunity } from './community.js'
 import type { Ledger, SentTx } from './ledger.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 const WALLETS = 12
-/** Names that many bid for. */
+/** Names for which many wallets bid. */
 const CONTESTED_NAMES = 60
-/** Odds that a wallet pays for a name below the community, of how many, and that it pays too little. */
+/**
+ * Probability that a wallet pays for a name below the community, number of such names, and probability that it pays too
+ * little.
+ */
 const BUYING = 0.25
 export const STALLS = 25
 const UNDERPAID = 0.15
@@ -21,10 +29,10 @@ const PACE_MS = { min: 800, max: 3_000 }
 const BID_WEI = parseEther('0.01')
 const FEE_WEI = parseGwei('20')
 const TIP_WEI = parseGwei('1')
-/** A replacement has to offer a tenth more. */
+/** A replacement has to offer at least a tenth more. */
 const HIGHER_PERCENT = 125n
 
-interface Deed {
+interface WalletAction {
   kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'buy'
   to: Hex
   data: Hex
@@ -33,8 +41,8 @@ interface Deed {
 }
 
 /**
- * Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded and the first
- * one has a community; call before any reorg.
+ * Wallets that register from all chains, each with its own random numbers. Funds the accounts and creates the first
+ * one's community. Runs before any reorg.
  */
 export async function openWallets(world: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
   const { chains } = world
@@ -46,7 +54,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   return wallets
 }
 
-/** Lets the wallets act until the signal. A failed send (the chain is reorganised meanwhile) is skipped. */
+/** Lets the wallets act until the signal. A failed send (during a reorg) is skipped. */
 export async function runWallets(
   world: ChaosWorld,
   wallets: readonly PrivateKeyAccount[],
@@ -57,7 +65,7 @@ export async function runWallets(
   setMaxListeners(0, signal) // each wallet listens
   await Promise.all(
     wallets.map((account, i) =>
-      runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal),
+      runWallet(world, account, ledger, randomSequence(seed, 'wallet', i), signal),
     ),
   )
 }
@@ -70,14 +78,14 @@ async function runWallet(
   signal: AbortSignal,
 ): Promise<void> {
   await actAtPace(next, PACE_MS, signal, async () => {
-    const chain = next() < 0.6 ? hub : pick(next(), chains)
-    const deed = await decide(hub, chain, account, next)
-    // a wallet would show an error where the chain reorgs under it
-    await perform(chain, account, deed, ledger, next)
+    const chain = next() < 0.6 ? hub : pickFrom(next(), chains)
+    const action = await decide(hub, chain, account, next)
+    // a wallet shows an error where the chain reorganizes meanwhile
+    await perform(chain, account, action, ledger, next)
   })
 }
 
-/** Acts again and again, with pauses by the seed, until the signal. A failed deed is skipped. */
+/** Acts repeatedly, with random pauses, until the signal. A failed action is skipped. */
 export async function actAtPace(
   next: () => number,
   paceMs: { min: number; max: number },
@@ -85,25 +93,27 @@ export async function actAtPace(
   act: () => Promise<void>,
 ): Promise<void> {
   while (!signal.aborted) {
-    await sleep(between(next(), paceMs.min, paceMs.max), undefined, { signal }).catch(() => {})
+    await sleep(integerBetween(next(), paceMs.min, paceMs.max), undefined, { signal }).catch(
+      () => {},
+    )
     if (!signal.aborted) await act().catch(() => {})
   }
 }
 
-/** Contested names mostly, sometimes one of its own. */
+/** Mostly contested names, sometimes a name of its own. */
 export function someNames(next: () => number, most: number): string[] {
-  const count = between(next(), 1, most)
+  const count = integerBetween(next(), 1, most)
   const names = Array.from({ length: count }, () =>
     next() < 0.6
-      ? `contested-${between(next(), 1, CONTESTED_NAMES)}`
-      : `own-${toHex(between(next(), 0, 2 ** 32)).slice(2)}`,
+      ? `contested-${integerBetween(next(), 1, CONTESTED_NAMES)}`
+      : `own-${toHex(integerBetween(next(), 0, 2 ** 32)).slice(2)}`,
   )
   return [...new Set(names)]
 }
 
-/** A payment for a name that others pay for on other chains; now and then below its price. */
-function buy(chain: ChaosChain, next: () => number): Deed {
-  const name = `stall-${between(next(), 1, STALLS)}`
+/** A payment for a name for which others pay on other chains. Some are below the price. */
+function buy(chain: ChaosChain, next: () => number): WalletAction {
+  const name = `stall-${integerBetween(next(), 1, STALLS)}`
   const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
   return { kind: 'buy', ...paymentFor(chain, name, amountWei) }
 }
@@ -113,7 +123,7 @@ async function decide(
   chain: ChaosChain,
   account: PrivateKeyAccount,
   next: () => number,
-): Promise<Deed> {
+): Promise<WalletAction> {
   if (next() < BUYING) return buy(chain, next)
   const isOnHub = chain === hub
   const names = someNames(next, isOnHub && next() < 0.3 ? 5 : 2)
@@ -138,11 +148,11 @@ async function decide(
   return { kind: 'bridge', ...call, gas: 900_000n }
 }
 
-/** Sends a deed; now and then a replacement with higher fees follows, or a cancel. */
+/** Sends an action. Sometimes a replacement with higher fees follows, or a cancel. */
 async function perform(
   chain: ChaosChain,
   account: PrivateKeyAccount,
-  deed: Deed,
+  action: WalletAction,
   ledger: Ledger,
   next: () => number,
 ): Promise<void> {
@@ -150,14 +160,14 @@ async function perform(
     address: account.address,
     blockTag: 'pending',
   })
-  await send(chain, account, deed, nonce, 100n, ledger)
+  await send(chain, account, action, nonce, 100n, ledger)
   const chance = next()
   if (chance < 0.12)
-    await send(chain, account, { ...deed, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
+    await send(chain, account, { ...action, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
   else if (chance < 0.2) await cancel(chain, account, nonce, ledger)
 }
 
-/** Uses a nonce up with a transfer to oneself. */
+/** Uses up a nonce with a transfer to the sender itself. */
 const cancel = (
   chain: ChaosChain,
   account: PrivateKeyAccount,
@@ -176,7 +186,7 @@ const cancel = (
 async function send(
   chain: ChaosChain,
   account: PrivateKeyAccount,
-  { kind, to, data, value, gas }: Deed,
+  { kind, to, data, value, gas }: WalletAction,
   nonce: number,
   feePercent: bigint,
   ledger: Ledger,
@@ -193,7 +203,7 @@ async function send(
     maxPriorityFeePerGas: (TIP_WEI * feePercent) / 100n,
   })
   const hash = keccak256(raw)
-  // an answer that got lost leaves a transaction behind
+  // a transaction may be sent although its answer got lost
   ledger.add({
     hash,
     raw,
@@ -206,8 +216,8 @@ async function send(
 }
 
 /**
- * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: a cancel uses up each such nonce,
- * and is awaited.
+ * Makes sure that no transaction waits for a nonce that a reorg freed: a cancel uses up each such nonce, and is
+ * awaited.
  */
 export async function settleWallets(
   { chains }: ChaosWorld,
@@ -239,7 +249,7 @@ export async function settleWallets(
   }
 }
 
-/** Handles transactions that a reorg dropped from their blocks: most return, as a node's mempool would bring them. */
+/** Handles transactions that a reorg dropped from their blocks. Most are sent again, as a node's mempool does. */
 export async function bringBack(
   chain: ChaosChain,
   lost: readonly SentTx[],
@@ -247,7 +257,7 @@ export async function bringBack(
 ): Promise<number> {
   let brought = 0
   for (const { hash, raw } of lost) {
-    if (draw(seed, 'bring back', hash) < 0.3) continue
+    if (randomNumber(seed, 'bring back', hash) < 0.3) continue
     await chain.reader.sendRawTransaction({ serializedTransaction: raw }).then(
       () => {
         brought += 1

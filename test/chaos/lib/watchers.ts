@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import type { Ledger } from './ledger.js'
 
@@ -11,20 +11,20 @@ const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
-/** A request to the API, default a GET. */
+/** A request to the API. Default: GET. */
 export interface Question {
   method?: string
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** Gets why a daemon did not answer with success. */
+  /** Called with the reason of an unsuccessful answer. */
   onFailure?(reason: string): void
 }
 
 /**
- * Asks one of the daemons, the next one where a GET is not answered with success, or where nothing listens, as behind a
- * balancer.
- * @returns null where none did, as while they are down
+ * Sends a request to one of the daemons. A GET without success, and a refused connection, go to the next one, as behind
+ * a load balancer.
+ * @returns null where none succeeded, as while they are down
  */
 export async function askApi<T>(
   apis: readonly string[],
@@ -40,7 +40,7 @@ export async function askApi<T>(
   return null
 }
 
-/** Counts questions, so that each daemon gets its share. */
+/** Counts requests, so that each daemon gets its share. */
 let turn = 0
 
 /** @returns null without success, undefined where nothing listens */
@@ -68,7 +68,7 @@ async function askOne<T>(
   return null
 }
 
-/** Counts by what was told. */
+/** Counts by the given reason. */
 export const tally =
   (counts: Record<string, number>) =>
   (what: string): void => {
@@ -76,43 +76,45 @@ export const tally =
   }
 
 export interface StatusWatcher {
-  /** Terminal statuses as they were first seen, by transaction. */
+  /** Terminal statuses when they were first seen, by transaction. */
   readonly terminal: ReadonlyMap<string, string>
   /** Terminal statuses that changed. */
   readonly breaches: string[]
   done: Promise<void>
 }
 
-/** Polls the statuses of what was sent, in no order, until the signal: a terminal one must never change. */
+/** Polls the statuses of sent transactions in random order until the signal. A terminal status must never change. */
 export function watchStatuses(
   apis: readonly string[],
   ledger: Ledger,
   seed: number,
   signal: AbortSignal,
 ): StatusWatcher {
-  const next = sequence(seed, 'statuses')
+  const next = randomSequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
-  const told = new Map<string, string>()
+  const answers = new Map<string, string>()
   const look = async ({ hash, kind }: Ledger['txs'][number]): Promise<void> => {
     const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`)
     if (!answer) return
     const before = terminal.get(hash)
     if (before !== undefined && before !== answer.status)
       breaches.push(
-        `${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`,
+        `${kind} ${hash} was ${before} (${answers.get(hash)}), is ${JSON.stringify(answer)}`,
       )
     else if (isTerminal(answer.status)) {
       terminal.set(hash, answer.status)
-      told.set(hash, JSON.stringify(answer))
+      answers.set(hash, JSON.stringify(answer))
     }
   }
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
-      // new transactions are polled more often: their statuses still change
+      // newer transactions are polled more often, since their statuses still change
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
-      const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
+      const chosen = Array.from({ length: POLLS_A_ROUND }, () =>
+        pickFrom(next(), pickFrom(next(), from)),
+      )
       await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(look))
       await sleep(ROUND_MS)
     }
@@ -128,7 +130,7 @@ interface Page {
 
 export interface FeedReader {
   readonly items: EventItem[]
-  /** Reads on to the end after the run. */
+  /** Reads on to the end of the feed after the run. */
   finish(): Promise<void>
   done: Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { FaultProxy } from '../../../src/testing/faultProxy/faultProxy.js'
-import { LIED_ABOUT } from '../../../src/testing/faultProxy/lies.js'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { LIE_METHODS } from '../../../src/testing/faultProxy/lies.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
 import { reorgNewest } from './ledger.js'
 import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
@@ -9,14 +9,14 @@ import type { ChaosWorld } from './world.js'
 
 const MOST_FAULTS = 6
 const MOST_PROBABLE = 0.2
-/** Deepest reorg in blocks: a block is confirmed once the head is two above it. */
+/** Depth of a reorg in blocks: a block is confirmed once the head is two blocks above it. */
 const REORG_BLOCKS = 2
-/** Kinds that are drawn by probability: a lie is told once. */
+/** Kinds of faults that are drawn by probability. A lie happens once instead. */
 const DRAWN_KINDS = FAULT_KINDS.filter((kind) => kind !== 'lie')
 
 export const reorg: Weather = (site) =>
   withOne(site, site.world.chains, async (chain) => {
-    const depth = between(site.next(), 1, REORG_BLOCKS)
+    const depth = integerBetween(site.next(), 1, REORG_BLOCKS)
     const lost = await reorgNewest(chain, depth, site.ledger)
     count(site, 'reorgs')
     count(site, 'transactions taken back', lost.length)
@@ -24,15 +24,15 @@ export const reorg: Weather = (site) =>
     return `reorg of ${depth} on ${chain.label}, ${lost.length} transactions taken back`
   })
 
-/** A few kinds of faults at low probabilities, so that work goes on between them. */
+/** A few kinds of faults at low probabilities, so that work continues between them. */
 function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
-  for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
-    faults[pick(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+  for (let n = integerBetween(next(), 1, MOST_FAULTS); n > 0; n--)
+    faults[pickFrom(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 
-/** Some faults of a node; one that is its chain's only node is trusted with old blocks, and leaves out no logs. */
+/** Random faults of a node. A chain's only node leaves out no logs, since it is trusted with old blocks. */
 export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () => number) {
   const { missing_logs, ...faults } = someFaults(next)
   const isAlone = chains.some(({ proxies: [first, second] }) => first === proxy && !second)
@@ -40,7 +40,7 @@ export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () =>
 }
 
 export const changeFaults: Weather = async (site) => {
-  const proxy = pick(site.next(), proxiesOf(site.world))
+  const proxy = pickFrom(site.next(), proxiesOf(site.world))
   const faults = faultsFor(site.world, proxy, site.next)
   proxy.set(faults)
   count(site, 'changes of faults')
@@ -65,24 +65,24 @@ export const silenceNode: Weather = (site) =>
     return 'a node fell silent'
   })
 
-/** One false answer of one node. */
+/** One wrong answer of one node. */
 export const lie: Weather = (site) => {
-  const method = pick(site.next(), LIED_ABOUT)
+  const method = pickFrom(site.next(), LIE_METHODS)
   return withOne(
     site,
     site.world.chains.flatMap(({ proxies }) => proxies),
     async (proxy) => {
-      const told = proxy.counts().lie
+      const before = proxy.counts().lie
       proxy.lieOnce(method)
       await rest(site, 500, 3_000)
-      if (proxy.counts().lie > told) count(site, `lies by ${method}`)
+      if (proxy.counts().lie > before) count(site, `lies by ${method}`)
       proxy.restore()
       return `a lie by ${method}`
     },
   )
 }
 
-/** The daemon's connections to the database go silent, new ones too, and go on where they were. */
+/** The daemon's connections to the database, including new ones, are silent for a while, and then continue. */
 export const holdDatabase: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
     await strike(site, daemon, 'silence', async () => {
@@ -94,7 +94,7 @@ export const holdDatabase: Weather = (site) =>
     return `the database was out of reach of ${daemon.name}`
   })
 
-/** The daemon's connections to the database go silent for good while new ones work. */
+/** The daemon's present connections to the database are silent for good, while new ones work. */
 export const forgetDatabase: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
     await strike(site, daemon, 'forget', async () => {
@@ -106,7 +106,7 @@ export const forgetDatabase: Weather = (site) =>
     return `connections of ${daemon.name} to the database were forgotten`
   })
 
-/** The finalized block stays where it is for up to a minute, while the chain goes on. */
+/** The finalized block is frozen for up to a minute, while the chain continues. */
 export const stallFinality: Weather = (site) => {
   const { chains } = site.world
   return withOne(

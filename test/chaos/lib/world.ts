@@ -14,16 +14,16 @@ import { type Miner, takeOverMining } from '../../support/miner.js'
 import { type ChaosDaemon, openDaemons } from './daemons.js'
 
 const BLOCK_MS = 250
-/** The chains file that names the proxies, in the world's home. */
+/** The chains file with the proxies' URLs, in the world's home. */
 export const CHAINS_FILE = 'chains-behind-proxies.json'
 const HUB = '1'
 const SPOKES = ['8453', '10'] as const
-/** The spoke whose node says what is final: two blocks below its head. */
+/** The spoke whose node reports a finalized block, two blocks below its head. */
 const FINALIZING = '10'
 const LABELS = [HUB, ...SPOKES] as const
 export type Label = (typeof LABELS)[number]
 
-/** A chain of the world with what stands between it and the daemon. */
+/** A chain of the world with the proxies between it and the daemon. */
 export interface ChaosChain extends LocalClients {
   label: Label
   chainId: number
@@ -33,16 +33,16 @@ export interface ChaosChain extends LocalClients {
   /** LayerZero's endpoint and its id. */
   endpoint: `0x${string}`
   eid: number
-  /** Contracts that take payments for names below communities. */
+  /** Contract that takes payments for names below communities. */
   payments: `0x${string}`
-  /** Whether its node says what is final; on the others the daemons count blocks. */
+  /** True if its node reports a finalized block. On the other chains the daemons count blocks. */
   isFinalizing: boolean
   miner: Miner
-  /** Proxies of the chain's node, the daemon's only RPC URLs; the hub has two for the failover. */
+  /** Proxies of the chain's node, the daemon's only RPC URLs. The hub has two, for fail-over. */
   proxies: FaultProxy[]
 }
 
-/** The world's Solana cluster, with what stands between it and the daemon. */
+/** The world's Solana cluster with the proxy between it and the daemon. */
 export interface ChaosSolana {
   connection: Connection
   programId: string
@@ -62,12 +62,12 @@ export interface ChaosWorld {
   /** Null where Surfpool does not run. */
   solana: ChaosSolana | null
   daemons: readonly ChaosDaemon[]
-  /** Addresses of the API, one a daemon; a client asks the next where one fails. */
+  /** URLs of the API, one for each daemon. A client asks the next one after a failure. */
   apis: readonly string[]
   stop(): Promise<void>
 }
 
-/** Starts a hub with two spokes and two daemons behind proxies, all without faults yet. */
+/** Starts a hub with two spokes and two daemons behind proxies, without any faults yet. */
 export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
   const stack = await startStack({
     chains: LABELS,
@@ -143,7 +143,7 @@ async function openSolana({ solana }: Stack<'mainnet'>, seed: number): Promise<C
   return { connection, programId, genesisHash, accounts, relayAuthority, pid, proxy }
 }
 
-/** The world's chains file with the proxies' addresses in place of the chains' own. */
+/** Writes the world's chains file with the proxies' URLs in place of the chains' own. */
 async function writeChainsFile(
   { home }: Stack<'mainnet'>,
   chains: readonly ChaosChain[],

@@ -113,7 +113,7 @@ export const receiveOptions = (gasLimit: bigint, value: bigint): Hex =>
 
 export type Packet = ReturnType<typeof packetOf>
 
-/** The one packet that a transaction sent, taken apart. */
+/** The only packet that a transaction sent, decoded. */
 export function packetOf(receipt: TransactionReceipt) {
   const packets = packetsOf(receipt)
   if (packets.length !== 1)
@@ -121,7 +121,7 @@ export function packetOf(receipt: TransactionReceipt) {
   return packets[0]!
 }
 
-/** The packets that a transaction sent, in order, taken apart. */
+/** The packets that a transaction sent, in order, decoded. */
 export function packetsOf(receipt: TransactionReceipt) {
   const sent = parseEventLogs({ abi: endpointAbi, logs: receipt.logs, eventName: 'PacketSent' })
   return sent.map(({ args: { encodedPayload: encoded, options } }) => ({

@@ -27,7 +27,7 @@ export type Chain = Awaited<ReturnType<typeof startChain>>
 /** The first accounts of a chain. */
 export type Accounts = [Address, Address, Address, Address, Address, Address]
 
-/** Takes the chain back to where it was before the first test of the file, before each other one. */
+/** Restores, before each further test, the chain's state from before the first test of the file. */
 export function freshEach(chain: () => Pick<Chain, 'testClient'>): void {
   let fresh: Hex | undefined
   beforeEach(async () => {
@@ -74,7 +74,7 @@ export async function startChain(
     return receipt
   }
 
-  /** The name of the error that a transaction would revert with; undefined if it would go through. */
+  /** Name of the error with which a transaction reverts; undefined if it succeeds. */
   async function revertOf(tx: Parameters<typeof send>[0], abi: Abi): Promise<string | undefined> {
     const { from: account, gas = CALL_GAS, ...rest } = tx
     try {
@@ -91,7 +91,7 @@ export async function startChain(
     return (await succeed({ from, data })).contractAddress!
   }
 
-  /** Does something on the chain, which is taken back to where it was, whatever comes of it. */
+  /** Runs work on the chain, and restores the chain's state afterwards. */
   async function takenBack<T>(work: () => Promise<T>): Promise<T> {
     const id = await testClient.snapshot()
     try {
@@ -101,7 +101,7 @@ export async function startChain(
     }
   }
 
-  /** Outcome of a transaction in a block of this time, which is taken back. */
+  /** Status of a transaction in a block of this time. The chain's state is restored afterwards. */
   const statusAt = (timestamp: bigint, tx: Parameters<typeof send>[0]) =>
     takenBack(async () => {
       await testClient.setNextBlockTimestamp({ timestamp })

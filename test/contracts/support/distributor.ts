@@ -23,7 +23,7 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../../src/chains/evm/contracts/index.js'
-import { pagesOf, proofFrom } from '../../../src/db/airdrop/pages.js'
+import { proofFrom, treePages } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, buildTree } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
@@ -162,13 +162,13 @@ export async function startDistributorWorld(allocations = 40) {
   }
 }
 
-/** The tree of allocations as the service builds it, with each allocation's proof out of its pages. */
+/** The tree of allocations as the service builds it, with the proof of each allocation from the tree's pages. */
 function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
   const leaves = allocations.map(({ account, amount }, i) =>
     airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
   )
   const { nodes, positions } = buildTree(leaves)
-  const pages = pagesOf(nodes)
+  const pages = treePages(nodes)
   const claims = allocations.map(
     (allocation, i): Claim => ({
       ...allocation,

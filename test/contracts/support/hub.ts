@@ -18,11 +18,11 @@ export const MINIMUM_WEI = 10n ** 16n
 export const DELIVER_LIMIT_WEI = 10n ** 18n
 export const HUB_EID = 30_101
 export const SPOKE_EID = 30_184
-/** Another spoke's, in tests that play the endpoint. */
+/** Endpoint id of another spoke, in tests that act as the endpoint. */
 export const OTHER_EID = 30_111
-/** The chain of direct calls among credits. */
+/** Endpoint id that stands for direct calls, in credits. */
 export const HERE = 0
-/** The peer of the hub in tests that play the endpoint. */
+/** The hub's peer in tests that act as the endpoint. */
 const PEER = pad('0x5b0c', { size: 32 })
 
 export type HubWorld = Awaited<ReturnType<typeof startHubWorld>>
@@ -68,7 +68,7 @@ export async function startHubWorld() {
     return { guid, receipt: await chain.succeed(tx) }
   }
 
-  /** The name of the error that a call of the hub reverts with; undefined if it goes through. */
+  /** Name of the error with which a call of the hub reverts; undefined if it succeeds. */
   const reasonOf = (from: Address, data: Hex, value = 0n) =>
     chain.revertOf({ from, to: hub, data, value }, hubAbi)
 

@@ -1,6 +1,6 @@
 /**
- * The hub in a few lines, written from its description and sharing no code with the contract: what each call does to
- * owners and money, and which logs it writes. Who wins is judged by the rule that the indexer uses.
+ * A short model of the hub, written from its description, which shares no code with the contract: what each call does
+ * to owners and money, and which logs it emits. The indexer's rule decides who wins.
  */
 import {
   concatHex,
@@ -33,10 +33,10 @@ export interface ModelDelivery {
 
 export type Log = readonly [string, ...unknown[]]
 
-/** The logs of a call that goes through; the error of one that reverts (and changes nothing). */
+/** Logs of a successful call, or the error of one that reverts (and changes nothing). */
 export type Outcome = readonly Log[] | string
 
-/** What the owner sets, and who may. */
+/** Settings by the owner, and roles. */
 export interface Settings {
   readonly owner: Hex
   readonly relayer: Hex

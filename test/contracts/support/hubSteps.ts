@@ -9,7 +9,7 @@ import type { ModelBid } from './hubModel.js'
 const CALLERS = 8
 /** Receivers of money: see `receiversOf` in the fuzz test. */
 const RECEIVERS = 6
-/** More than this is no value of a call: accounts hold more, and anvil takes no value beyond 128 bits. */
+/** Larger values of a call are not possible: accounts hold more, but anvil accepts no value above 128 bits. */
 export const MOST_WEI = 2n ** 120n
 const MAX_WORD = 2n ** 256n - 1n
 const REFERRAL: Hex = `0x${'ab'.repeat(32)}`
@@ -48,7 +48,7 @@ const referral = fc.constantFrom(zeroHash, REFERRAL)
 const who = fc.nat(CALLERS - 1)
 const receiver = fc.nat(RECEIVERS - 1)
 const eid = fc.nat(1)
-/** Value sent beyond the sum. */
+/** Value sent in addition to the sum. */
 const excess = fc.oneof(
   { weight: 7, arbitrary: fc.constant(0n) },
   { weight: 1, arbitrary: fc.constantFrom(1n, -1n) },
@@ -160,7 +160,7 @@ const steps = {
   limitSet: of('limitSet', { who: as(OWNER), value: anyAmount }),
   relayerSet: of('relayerSet', { who: as(OWNER), relayer: fc.constantFrom(1, 1, 3) }),
 }
-/** Weights of what is rare beside the others, since it stops most of what comes after it. */
+/** Weights of rare steps, which make most later steps revert. */
 const RARE: Readonly<Record<string, number>> = {
   paused: 3,
   unpaused: 6,
@@ -246,7 +246,7 @@ const hundred = Array.from({ length: 100 }, (_, i) => bid(nameOf(`n${i}`)))
 const tooMany = [...hundred, bid(B)]
 const tooMuch = [bid(A, 2n ** 255n), bid(B, 2n ** 255n)]
 
-/** Cases by what they show; together every kind of step goes through and, where it can, reverts. */
+/** Cases with their titles. Together, every kind of step succeeds and, where it can, reverts. */
 export const EXAMPLES: readonly (readonly [string, readonly Step[]])[] = [
   [
     'a bid that comes second is credited, its own bidder`s too, and paid back once',

@@ -152,7 +152,7 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
     chainId: chain.chain.id,
     verifyingContract: payments,
   }
-  /** Typed data of the relayer role's word for a release. */
+  /** Typed data of the relayer role's signed release. */
   const release = (paymentIds: readonly Hex[], changes: Partial<typeof domain> = {}) =>
     ({
       domain: { ...domain, ...changes },
@@ -160,7 +160,7 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
       primaryType: 'Release',
       message: { paymentIds },
     }) as const
-  /** The word itself, of one of the chain's accounts. */
+  /** Signed release by one of the chain's accounts. */
   const sign = (ids: readonly Hex[], account = relayer, changes: Partial<typeof domain> = {}) =>
     chain.unlocked.signTypedData({ account, ...release(ids, changes) })
 
@@ -175,7 +175,7 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
     return paymentOf(await chain.succeed(bidTx(from, request(changes))))
   }
 
-  /** The error that a transaction would revert with, of the contract or a token; undefined if it would go through. */
+  /** Error, of the contract or a token, with which a transaction reverts; undefined if it succeeds. */
   const reasonOf = (tx: Parameters<typeof chain.revertOf>[0]) => chain.revertOf(tx, ERRORS)
 
   const at = { address: payments, abi: communityPaymentsAbi } as const

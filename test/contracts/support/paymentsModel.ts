@@ -1,6 +1,6 @@
 /**
- * The payments contract in a few lines, written from its description and sharing no code with it: what each call does
- * to money and payments.
+ * A short model of the payments contract, written from its description, which shares no code with the contract: what
+ * each call does to money and payments.
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { isNameWord } from '../../support/names.js'
@@ -30,7 +30,7 @@ const ENDED = {
   reclaim: OUTCOME.reclaimed,
 } as const
 
-/** @param oddToken a TestToken that behaves as it was told to; the others are plain */
+/** @param oddToken a TestToken that misbehaves as configured; the others behave normally */
 export function createPaymentsModel(
   contract: Address,
   reclaimS: bigint,
@@ -49,7 +49,7 @@ export function createPaymentsModel(
   let isPaused = false
   let { relayer } = roles
 
-  /** How to undo what the current call has changed. */
+  /** Undoes the changes of the current call. */
   let trail: (() => void)[] | null = null
   function put<K, V>(map: Map<K, V>, key: K, value: V): void {
     const before = map.get(key)
@@ -165,7 +165,7 @@ export function createPaymentsModel(
     return [['Withdrawn', account, token, to, moved]]
   }
 
-  /** Undoes what a call changed when it reverts in the end. */
+  /** Undoes the changes of a call that reverts in the end. */
   function whole(call: () => Outcome): Outcome {
     trail = []
     const outcome = call()

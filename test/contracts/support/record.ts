@@ -1,11 +1,11 @@
 import type { Address, Hex, PublicClient } from 'viem'
 import { expect } from 'vitest'
-import { filterOf } from '../../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, readRecord, recordWords } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
-/** Checks that contracts' record is the fold of their logs, and another one without any of these. */
+/** Checks that a contract's record is the fold of its logs, and that it differs without any one of these. */
 export async function expectRecord(
   client: PublicClient,
   contracts: { hub?: Address; payments?: Address },
@@ -20,7 +20,7 @@ export async function expectRecord(
     contract: (contract ?? communityPayments)!,
     communityPayments,
   } as const
-  const { addresses, topics } = filterOf(ours)
+  const { addresses, topics } = logFilterOf(ours)
   const ask = <T>(method: string, params: readonly unknown[]) =>
     client.request({ method, params } as never) as Promise<T>
   const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: 'latest' }

@@ -20,8 +20,8 @@ import {
 } from '../../../src/chains/solana/registrar.js'
 
 /**
- * The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to
- * guess.
+ * The registrar in LiteSVM, Solana's runtime inside this process: without signatures (only flags), slots and variable
+ * fees.
  */
 
 type Address = Parameters<LiteSVM['getAccount']>[0]
@@ -49,7 +49,7 @@ export interface SolanaEvent {
 export type SolanaWorld = ReturnType<typeof createSolanaWorld>
 
 const key = () => Keypair.generate().publicKey
-/** The same in each world: deriving keys and the program's addresses takes longer than many a test. */
+/** The same in each world: deriving keys and program addresses takes longer than many tests. */
 const keys = {
   deployer: key(),
   admin: key(),
@@ -77,7 +77,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
 
   /** Runs instructions as one transaction whose fee somebody else pays. */
   function send(...instructions: TransactionInstruction[]): Outcome {
-    // not by `Transaction`, which sorts accounts by their texts in English: that takes longer than the runtime does
+    // `Transaction` sorts accounts by locale, which takes longer than the runtime
     const terms = { payerKey: feePayer, recentBlockhash: svm.latestBlockhash(), instructions }
     const message = new TransactionMessage(terms).compileToLegacyMessage()
     const messageBytes = message.serialize()
@@ -137,7 +137,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
       setUpgradeAuthority(svm, programDataAddress(foreign), authority)
       return { programId: foreign, programData: programDataAddress(foreign) }
     },
-    /** Gives an account lamports out of nothing. */
+    /** Gives an account new lamports. */
     give: (address: PublicKey, lamports: bigint) => setLamports(svm, address, lamports),
     setAccount: (address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
       setAccount(svm, address, owner, lamports, data),

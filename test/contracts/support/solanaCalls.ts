@@ -38,7 +38,7 @@ const termsOf = (payer: PublicKey) => ({
 
 export type SolanaCalls = ReturnType<typeof callsOf>
 
-/** The instructions as those who may give them would; quotes are named by a text, alice pays. */
+/** The instructions with the right signers. Quotes are named by a text, and alice pays. */
 export function callsOf({ registrar, keys }: SolanaWorld) {
   const keyOf = (quote = 'q', sequence = 1n, payer = keys.alice) => ({
     quoteId: wordOf(quote),

@@ -23,7 +23,7 @@ const ACCOUNT_STATE = { missing: 0, open: 1, frozen: 2 }
 export type CommunityCalls = ReturnType<typeof communityOf>
 export type Calls = Parameters<SolanaWorld['send']>
 
-/** Sends what has to go through. @returns the events */
+/** Sends instructions that have to succeed. @returns the events */
 export function accepted(world: SolanaWorld, ...calls: Calls): SolanaEvent[] {
   const outcome = world.send(...calls)
   expect(outcome.error, outcome.logs.join('\n')).toBeUndefined()
@@ -44,7 +44,10 @@ export function stockTokens(
   return associatedTokenAddress(keys.alice, mints[0])
 }
 
-/** Payments for names of communities, as those who may do it would; mints and token accounts out of nothing. */
+/**
+ * Instructions of payments for names of communities with the right signers, and functions that create mints and token
+ * accounts.
+ */
 export function communityOf(world: SolanaWorld) {
   const { keys, registrar } = world
   const program = createCommunityProgram(registrar)

@@ -21,8 +21,8 @@ import {
 } from './solanaModelParts.js'
 
 /**
- * The registrar, written from its description and sharing no code with the program: which instructions go through, and
- * what they move. Accounts are named by their address in base58, words by their hex.
+ * A model of the registrar, written from its description, which shares no code with the program: which instructions
+ * succeed, and what they move. Accounts are named by their base58 address, words by their hex.
  */
 
 /** Rules by the first 8 bytes of the data. */

@@ -43,7 +43,7 @@ function termsOf(fields: string) {
   }
 }
 
-/** Whether terms may be paid at all, and by this payer into this account. */
+/** Whether terms are valid, for this payer and account. */
 function isPayable(
   { books, known }: Scope,
   { number, community, name, recipient, amount }: ReturnType<typeof termsOf>,
@@ -55,7 +55,7 @@ function isPayable(
   return payment === known.communityPayments.get(`${payer} ${number}`) && !books.open.has(payment)
 }
 
-/** Remembers a payment whose lamports and tokens move so. */
+/** Stores a payment with these movements of lamports and tokens. */
 function hold(
   scope: Scope,
   fields: string,
@@ -148,7 +148,7 @@ function canMove({ books, known }: Scope, account: string, mint: string, owner: 
   return found?.mint === mint && found.owner === owner && !books.frozen.has(account)
 }
 
-/** What moves when a payment leaves: `to` gets the amount, the payer what else the payment's account holds. */
+/** Movements when a payment leaves: `to` gets the amount, and the payer gets the rest of the payment's account. */
 function paidOut(
   { known, chain }: Scope,
   payment: string,

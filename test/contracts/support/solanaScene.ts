@@ -221,8 +221,8 @@ export function setFrozen(
 }
 
 /**
- * Sends an instruction and compares all that it does with the model: whether it goes through, lamports and tokens of
- * each account, events, state, treasury and vaults.
+ * Sends an instruction and compares all of its effects with the model: success, lamports and tokens of each account,
+ * events, state, treasury and vaults.
  */
 export function run(scene: Scene, call: TransactionInstruction): Outcome {
   const { world, model } = scene
@@ -249,7 +249,7 @@ export function run(scene: Scene, call: TransactionInstruction): Outcome {
   return outcome
 }
 
-/** Sends an instruction that has to go through. */
+/** Sends an instruction that has to succeed. */
 export function succeed(scene: Scene, call: TransactionInstruction): void {
   const { error, logs } = run(scene, call)
   expect(error, logs.join('\n')).toBeUndefined()
@@ -285,7 +285,7 @@ function checkMoves(
   expect(wrong, what).toEqual([])
 }
 
-/** The state says what the books say; the treasury and each vault hold what the payments come to. */
+/** Checks that state and books agree, and that the treasury and each vault hold the sum of the payments. */
 export function checkBooks({ world, club, books, mints, vaults, gifts }: Scene): void {
   const { adminAuthority, proposedAdmin, relayAuthority, treasuryAuthority, ...numbers } =
     world.stateOf()

@@ -10,7 +10,7 @@ import type { OpenPayment } from './solanaModelParts.js'
 import { mutation } from './solanaMutations.js'
 import { keyOf, type Scene, setFrozen } from './solanaScene.js'
 
-/** Random instructions of the registrar by those who may give them, mostly for payments that there are. */
+/** Random instructions of the registrar with the right signers, mostly for existing payments. */
 
 export const QUOTES = ['q0', 'q1', 'q2', 'q3', 'q4']
 export const NUMBERS = [0n, 1n, 2n, 3n, 2n ** 64n - 1n]
@@ -36,7 +36,7 @@ export const step = fc.record({
   ),
   /** Index of a quote or a payer's number. */
   number: fc.nat(QUOTES.length - 1),
-  /** Index among the payments that would do; 0 for any. */
+  /** Index among the suitable payments; 0 for any payment. */
   which: fc.nat(9),
   count: fc.integer({ min: 1, max: 3 }),
   who: fc.nat(3),
@@ -74,7 +74,7 @@ const PLAIN = {
   gift: false,
   mutations: [] as const,
 }
-/** Every instruction on names of communities goes through once, whatever chance brings afterwards. */
+/** Steps by which every instruction on names of communities succeeds once, whatever the random steps do. */
 export const OPENING: readonly Step[] = [
   { ...PLAIN, kind: 'pay' },
   { ...PLAIN, kind: 'payToken', number: 1 },
@@ -124,7 +124,7 @@ const recipientOf = ({ world: { keys }, newcomer }: Scene, { recipient }: Step):
 const payerOf = ({ world: { keys } }: Scene, { who }: Step): PublicKey =>
   [keys.alice, keys.bob][who % 2]!
 
-/** The instruction of a step, as it would go through if its terms are right and its payment is there. */
+/** The instruction of a step, which succeeds if its terms are right and its payment exists. */
 export function rightCall(scene: Scene, one: Step): TransactionInstruction {
   const { world, calls, club, books, wallets, others } = scene
   const { keys, registrar } = world

@@ -4,7 +4,7 @@ import { writePayments } from '../../../src/db/payments/payments.js'
 import { notify } from '../../../src/db/pg/notify.js'
 import { inTransaction } from '../../../src/db/pg/pool.js'
 import { firstState } from '../../../src/indexer/evm/types.js'
-import type { Reporting } from '../../../src/indexer/progress.js'
+import type { IndexerCallbacks } from '../../../src/indexer/progress.js'
 import type { LeaderContext } from '../../../src/ops/context.js'
 import type { Worker } from '../../../src/ops/worker.js'
 import type { Ledger } from './ledger.js'
@@ -15,7 +15,7 @@ import type { LedgerPayment } from './server.js'
 export function ledgerWatcher(
   { pool, network, epoch }: LeaderContext,
   { label, chain, pollMs, ask, quoteKeys }: Ledger,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
 ): Worker {
   const state = firstState({ network, label, chain, nextBlock: 1 }, 1)
   const key = { network, chain }

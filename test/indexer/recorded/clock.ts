@@ -2,8 +2,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { vi } from 'vitest'
 
 /**
- * A clock that tests move: it stands for the monotonic clock and for the time limits of calls, so that pauses and time
- * limits take no time.
+ * A clock that tests advance. It replaces the monotonic clock and the timeouts of calls, so that pauses and timeouts
+ * take no time.
  */
 export function useTestClock() {
   let nowMs = 1e9
@@ -27,7 +27,7 @@ export function useTestClock() {
       return nowMs
     },
     advance,
-    /** Lets time pass until a call that gets no answer has met its limit. */
+    /** Advances the clock until a call without an answer has timed out. */
     async exceedLimit(isOver: () => boolean, isQuiet: () => boolean): Promise<void> {
       while (!isQuiet()) await sleep(1)
       await sleep(2)

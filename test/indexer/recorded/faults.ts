@@ -1,7 +1,7 @@
 import { answerAt, failure, type Question, type Reply } from './node.js'
 import type { Recording } from './recording.js'
 
-/** An honest node that falters: it may give its answer up, or the one that it had at an earlier height. */
+/** An honest node with faults: it may fail, or give the answer of an earlier height. */
 interface Faltering {
   recording: Recording
   head: number
@@ -21,7 +21,7 @@ const isAboutState = ({ method }: Question): boolean =>
   method === 'eth_call' || method === 'eth_getCode'
 const page = (status: number, body: string, headers = {}): Reply => ({ status, body, headers })
 
-/** Ways to fail that end, in the words of several clients and providers. Backends catch up with each other. */
+/** Faults that end, in the wordings of several clients and providers. Backends catch up with each other. */
 const PASSING: Readonly<Record<string, Fault>> = {
   'fails once': ({ count }) => (count === 0 ? failure(-32_000, 'header not found') : null),
   'fails at times': ({ count }, { extent }) =>
@@ -33,7 +33,7 @@ const PASSING: Readonly<Record<string, Fault>> = {
   'has used its plan up': () =>
     failure(-32_005, 'daily request count exceeded, request rate limited'),
   'is forbidden': () => page(403, '{"error":"Forbidden"}'),
-  'lacks the methods of its plan': (question) =>
+  'does not support all methods in its plan': (question) =>
     isAboutLogs(question) || isAboutState(question)
       ? failure(-32_601, `the method ${question.method} is not available on your plan`)
       : null,
@@ -50,7 +50,7 @@ const PASSING: Readonly<Record<string, Fault>> = {
       : null,
 }
 
-/** Properties of a node that it may keep for ever. */
+/** Limitations of a node that may last. */
 const LASTING: Readonly<Record<string, Fault>> = {
   'allows ten blocks': ({ method, params }) =>
     method === 'eth_getLogs' && widthOf(params) > 10

@@ -3,7 +3,7 @@ import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../../src/config/index.js'
 import { receiptOf } from '../../../src/testing/chains/receipt.js'
-import { between, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type CommunityWorld, startCommunityWorld } from '../../communities/communityWorld.js'
 import { MINIMUM_WEI } from '../../support/bridgeWorld.js'
 import { type Recording, record } from './recording.js'
@@ -26,7 +26,7 @@ export interface History {
   busy: Readonly<Record<Side, readonly number[]>>
 }
 
-/** A world whose histories are recorded, and the tables before them. */
+/** A world whose histories are recorded, with the tables from before them. */
 export async function recordHistories(seed: number) {
   const at = await startCommunityWorld(['club'])
   const { world } = at
@@ -36,7 +36,7 @@ export async function recordHistories(seed: number) {
   await world.index()
   const epoch = world.epochOf('index')!
   await world.releaseIndex()
-  // from here on the chains go back and forth: their recordings are indexed, not they
+  // from here on the chains are reset repeatedly: the recordings are indexed, not the chains
   world.index = async () => {}
 
   const [hubConfig, spokeConfig] = parseChainsFile(world.file, 'test').chains as [
@@ -54,7 +54,7 @@ export async function recordHistories(seed: number) {
   const histories: History[] = []
   for (const shape of SHAPES) {
     const ids = [await world.hub.test.snapshot(), await world.spoke.test.snapshot()] as const
-    await play(at, shape, sequence(seed, shape))
+    await play(at, shape, randomSequence(seed, shape))
     const sides = {
       hub: await record(hubUrl, before.hub.config, before.hub),
       spoke: await record(spokeUrl, before.spoke.config, before.spoke),
@@ -72,7 +72,7 @@ export async function recordHistories(seed: number) {
     chains: at.chains,
     epoch,
     histories,
-    /** First blocks that the tables do not have. */
+    /** Numbers of the first blocks that are not in the tables. */
     start: { hub: before.hub.blocks.length, spoke: before.spoke.blocks.length },
     stop: at.stop,
   }
@@ -87,7 +87,7 @@ async function play(at: CommunityWorld, shape: Shape, random: () => number): Pro
   for (let i = 0; i < BUSY_BLOCKS; i++) {
     await onHub(at, i, random)
     await onSpoke(at, i, random)
-    if (shape === 'sparse') await mine(between(random(), 0, 6))
+    if (shape === 'sparse') await mine(integerBetween(random(), 0, 6))
     if (shape === 'with a gap' && i === BUSY_BLOCKS / 2) await mine(GAP)
   }
   await mine(GAP)
@@ -101,7 +101,10 @@ async function onHub(at: CommunityWorld, i: number, random: () => number): Promi
   }
   const chance = random()
   if (chance < 0.15) {
-    await at.pay({ name: `paid-${between(random(), 0, 9)}`, by: between(random(), 1, 5) })
+    await at.pay({
+      name: `paid-${integerBetween(random(), 0, 9)}`,
+      by: integerBetween(random(), 1, 5),
+    })
     return
   }
   if (chance < 0.25) {
@@ -110,25 +113,25 @@ async function onHub(at: CommunityWorld, i: number, random: () => number): Promi
     await send(9, encodeFunctionData({ abi: hubAbi, functionName: 'setMinimum', args }))
     return
   }
-  const names = Array.from({ length: between(random(), 1, 3) }, (_, j) => ({
+  const names = Array.from({ length: integerBetween(random(), 1, 3) }, (_, j) => ({
     // some names are bid for twice, and some bids are below the minimum
-    name: random() < 0.3 ? `wanted-${between(random(), 0, 2)}-${j}` : `name-${i}-${j}`,
+    name: random() < 0.3 ? `wanted-${integerBetween(random(), 0, 2)}-${j}` : `name-${i}-${j}`,
     amountWei: random() < 0.2 ? 1n : 2n * MINIMUM_WEI,
   }))
   const referral = random() < 0.3 ? Buffer.alloc(32, i + 1) : null
   const value = names.reduce((sum, { amountWei }) => sum + amountWei, 0n)
-  await send(between(random(), 0, 5), encodePlaceBids(names, referral), value)
+  await send(integerBetween(random(), 0, 5), encodePlaceBids(names, referral), value)
 }
 
 async function onSpoke(at: CommunityWorld, i: number, random: () => number): Promise<void> {
   if (random() < 0.3) {
-    await at.world.send(between(random(), 0, 5), [`sent-${i}`])
+    await at.world.send(integerBetween(random(), 0, 5), [`sent-${i}`])
     return
   }
   await at.pay({
     on: '8453',
     name: random() < 0.3 ? 'wanted' : `spoke-${i}`,
-    by: between(random(), 1, 5),
+    by: integerBetween(random(), 1, 5),
     amount: random() < 0.2 ? PRICE - 1n : PRICE,
   })
 }

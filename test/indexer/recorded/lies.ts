@@ -2,30 +2,35 @@ import { type Hex, keccak256, toHex } from 'viem'
 import { HELD_TOPIC, PAYMENT_TOPIC } from '../../../src/chains/evm/community/logs.js'
 import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, keepersOf, recordWords } from '../../../src/chains/evm/record.js'
+import {
+  emptyRecord,
+  foldRecord,
+  recordKeepers,
+  recordWords,
+} from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import type { RawBlock, Recording } from './recording.js'
 
-/** Name and transaction of what nobody did. */
+/** Name and transaction of an invented bid. */
 export const FORGED_NAME = 'nobody-bid-this'
 export const FORGED_TX: Hex = `0x${'f0'.repeat(32)}`
 
-/** What a liar shows in place of the true chain. */
+/** The chain that a liar shows instead of the true one. */
 interface ShownChain {
   recording: Recording
-  /** Its newest block beside the true one. */
+  /** Its newest block, relative to the true one. */
   headOffset: number
 }
 
-/** True recording, the block that the lie is about, and the run's random numbers. */
+/** The true recording, the block that the lie is about, and the run's random numbers. */
 interface Truth {
   recording: Recording
   block: number
   random: () => number
 }
 
-/** A lie about logs: those that a node shows in place of one. @param previous log of the chain */
+/** A lie about logs: the logs that a node shows in place of one. @param previous the chain's previous log */
 type LogLie = (log: RawLog, random: () => number, previous?: RawLog) => RawLog[]
 
 const WORD = 64
@@ -55,7 +60,7 @@ function idOf(bid: RawLog, held: RawLog): Hex {
   return keccak256(`0x${[wordAt(held, 0), wordAt(held, 1), ...payment, ...place].join('')}`)
 }
 
-/** A payment with its own id, beside a true one. */
+/** A payment with its own id, added to a true one. */
 function inventedPayment(bid: RawLog, held: RawLog): RawLog[] {
   const later = (log: RawLog): RawLog => ({
     ...log,
@@ -128,13 +133,16 @@ const withLogs = ({ recording, block, random }: Truth, lie: LogLie): Recording =
   ),
 })
 
-/** The records that a chain with the recording's logs would keep; those of the true one where they make none. */
+/**
+ * The records that a chain with the recording's logs keeps. Falls back to the true chain's records where the logs make
+ * none.
+ */
 function withRecords(recording: Recording): Recording {
   const { config, blocks, logs } = recording
   const timeOf = ({ blockNumber }: RawLog) => Number(blocks[Number(blockNumber)]!.timestamp) * 1_000
   try {
     const records = new Map(recording.records)
-    for (const [i, { address }] of keepersOf(config).entries()) {
+    for (const [i, { address }] of recordKeepers(config).entries()) {
       const hashes: Hex[] = []
       let record = emptyRecord(config)
       let next = 0
@@ -154,7 +162,7 @@ function withRecords(recording: Recording): Recording {
   }
 }
 
-/** A chain whose blocks from one on have other hashes, headers that continue each other, and the same logs. */
+/** A chain with other hashes from a block on: consistent headers, and the same logs. */
 function forked({ recording, block }: Truth, change: (header: RawBlock) => object): Recording {
   const blocks = [...recording.blocks]
   const other = { ...blocks[block]!, ...change(blocks[block]!) } as RawBlock
@@ -171,7 +179,7 @@ function forked({ recording, block }: Truth, change: (header: RawBlock) => objec
 
 const inventedHash = (number: number): Hex => toHex(0xabcd_0000 + number, { size: 32 })
 
-/** The chain with blocks above its head that nobody made, the first of them with a copy of a bid or payment. */
+/** The chain with invented blocks above its head. The first has a copy of a bid or payment. */
 function extended({ recording, block }: Truth, head: number, count: number): Recording {
   const blocks = recording.blocks.slice(0, head + 1)
   for (let number = head + 1; number <= head + count; number++) {
@@ -198,7 +206,7 @@ function extended({ recording, block }: Truth, head: number, count: number): Rec
   return { ...recording, blocks, logs: [...known, ...invented], records }
 }
 
-/** Lies, but about logs. */
+/** Lies about other data than logs. */
 const OTHER_LIES: Readonly<Record<string, (truth: Truth, head: number) => ShownChain>> = {
   'invents a record hash': (truth) => {
     const { recording, block } = truth
@@ -220,25 +228,25 @@ const OTHER_LIES: Readonly<Record<string, (truth: Truth, head: number) => ShownC
   }),
   'hides its newest blocks': (truth) => ({
     recording: truth.recording,
-    headOffset: -between(truth.random(), 1, 20),
+    headOffset: -integerBetween(truth.random(), 1, 20),
   }),
   'invents newer blocks': (truth, head) => {
-    const count = between(truth.random(), 1, 90)
+    const count = integerBetween(truth.random(), 1, 90)
     return { recording: extended(truth, head, count), headOffset: count }
   },
 }
 
 const LIES = [...Object.keys(LOG_LIES), ...Object.keys(OTHER_LIES)]
 
-/** Lies that change no record: a node that tells of them can't be refuted by the contracts. */
+/** True unless the lie changes no record: then the contracts can't refute it. */
 const isRefutable = (kind: string): boolean =>
   LOG_LIES[kind] !== undefined && kind !== 'moves logs to another transaction'
 
 interface Lie {
   kind: string
-  /** True if the record that the liar gives is that of its logs. */
+  /** True if the liar's record matches its logs. */
   hasOwnRecord: boolean
-  /** True if the contracts' record shows that the logs are not theirs. */
+  /** True if the contracts' record refutes the logs. */
   isRefuted: boolean
   at(head: number): ShownChain
 }
@@ -257,13 +265,13 @@ export function drawLie(
     })
   const fittingBlocks = (kind: string): readonly number[] =>
     LOG_LIES[kind] ? blocks.filter((block) => changesLogOf(kind, block)) : blocks
-  const kind = pick(
+  const kind = pickFrom(
     random(),
     LIES.filter((one) => fittingBlocks(one).length > 0),
   )
   const logLie = LOG_LIES[kind]
   const hasOwnRecord = random() < 0.5
-  const block = pick(random(), fittingBlocks(kind))
+  const block = pickFrom(random(), fittingBlocks(kind))
   const truth = { recording, block, random }
   if (!logLie) {
     const byHead = new Map<number, ShownChain>()

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import { RECORD_HASH, type Recording } from './recording.js'
 
-/** Answer of a node: of JSON-RPC, of whatever stands before it, or none. */
+/** Answer of a node: a JSON-RPC answer, an HTTP error of a proxy, or none. */
 export type Reply =
   | { result: unknown }
   | { error: { code: number; message: string } }
@@ -10,7 +10,7 @@ export type Reply =
   | 'hangs'
   | 'cuts off'
 
-/** A question, by the number of those that the node was asked before. */
+/** A call, with the number of earlier calls to the node. */
 export interface Question {
   method: string
   params: readonly unknown[]
@@ -26,7 +26,7 @@ type Filter = { address: Hex[]; topics: [Hex[]] } & Partial<
 >
 type Block = Hex | 'latest' | { blockHash: Hex }
 
-/** Number of a block that a question names; null for one that the chain does not have up to its head. */
+/** Number of the block that a call names. Null for a block that the chain does not have up to its head. */
 function heightOf({ blocks }: Recording, head: number, block: Block): number | null {
   if (block === 'latest') return head
   if (typeof block === 'string') return Number(block) <= head ? Number(block) : null

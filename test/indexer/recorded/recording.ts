@@ -1,7 +1,7 @@
 import { type Hex, toFunctionSelector, toHex } from 'viem'
-import { filterOf } from '../../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { keepersOf } from '../../../src/chains/evm/record.js'
+import { recordKeepers } from '../../../src/chains/evm/record.js'
 import { inBatches } from '../../../src/chains/rpc/nodes.js'
 import type { ChainConfig } from '../../../src/config/index.js'
 
@@ -23,14 +23,14 @@ export interface Recording {
   receipts: ReadonlyMap<Hex, { blockNumber: Hex }>
 }
 
-/** Questions that are asked at once. */
+/** Calls in parallel. */
 const AT_ONCE = 32
 
 type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
 /**
- * Asks a node for all that an indexer may ask for.
- * @param before recording of the same chain up to an earlier block, whose answers are taken over
+ * Records the answers to all calls that an indexer may make.
+ * @param before recording of the same chain up to an earlier block, whose answers are reused
  */
 export async function record(
   url: string,
@@ -52,12 +52,12 @@ export async function record(
     ask<RawBlock>('eth_getBlockByNumber', [toHex(number), false]),
   )
 
-  const { addresses, topics } = filterOf(config)
+  const { addresses, topics } = logFilterOf(config)
   const filter = { address: addresses, topics: [topics], fromBlock: toHex(from), toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
 
   const records = new Map<Hex, Hex[]>()
-  for (const { address } of keepersOf(config)) {
+  for (const { address } of recordKeepers(config)) {
     const hashes = await inBatches(numbers, AT_ONCE, (number) =>
       ask<Hex>('eth_call', [{ to: address, data: RECORD_HASH }, toHex(number)]),
     )

@@ -8,7 +8,7 @@ import { ChainIndexer, FOLLOW_MAX_BLOCKS } from '../../../src/indexer/evm/chainI
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { PAUSES_MS, pauseAfter } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type TestClock, useTestClock } from './clock.js'
 import { FAULTS, isLasting } from './faults.js'
 import type { History, recordHistories, Side } from './histories.js'
@@ -33,21 +33,21 @@ type Mode = (typeof MODES)[number]
 const sideOf = (mode: Mode): Side => (mode.startsWith('payments') ? 'spoke' : 'hub')
 const isLive = (mode: Mode): boolean => mode.endsWith('live')
 
-/** A run's draws. */
+/** Random choices of a run. */
 export interface Case {
   history: string
   mode: Mode
   lie: string
   fault: string
-  /** Place of the liar among the nodes' URLs, from 1, and their number. */
+  /** Position of the liar among the nodes' URLs, from 1, and their number. */
   liar: string
   /** Steps from the lie's beginning to the honest node's return. */
   steps: number
-  /** `by the return`: the service went on beside a liar that goes on; `after the lie`: once the liar had stopped. */
+  /** `by the return`: the service recovered while the liar still lied. `after the lie`: once the liar had stopped. */
   wentOn: 'by the return' | 'after the lie'
 }
 
-/** An indexer with the judge of payments, over nodes whose answers the run decides about. */
+/** An indexer with the judge of payments, over nodes whose answers the run chooses. */
 class Driver {
   failures = 0
   readonly #world: RecordedWorld
@@ -69,7 +69,7 @@ class Driver {
     return this.#indexer.state
   }
 
-  /** Opens the chain anew, as a process that starts. */
+  /** Opens the chain again, like a starting process. */
   async open(): Promise<void> {
     const { pool, epoch, servers } = this.#world
     const rpcUrls = this.#nodes.map((ask, i) => servers[i]!.choose(ask, this.#clock))
@@ -115,14 +115,14 @@ class Driver {
   }
 }
 
-/** Answers of nodes that serve a recording honestly, which a run may change. */
+/** Nodes that serve a recording honestly, which a run may change. */
 interface Scene {
   head: number
   isLying: boolean
   fault: string | null
 }
 
-/** What an honest only node makes of a history. */
+/** What the service shows of a history with a single honest node. */
 export async function honestRun(world: RecordedWorld, history: History, mode: Mode) {
   const recording = history.sides[sideOf(mode)]
   const head = recording.blocks.length - 1
@@ -153,7 +153,7 @@ async function begin({ pool, restoreTables }: RecordedWorld, mode: Mode): Promis
     await pool.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
 }
 
-/** True if all that is shown is shown of the truth too; the feed and the journal are its beginning. */
+/** Checks that everything shown is also shown with honest nodes. Feed and journal are a beginning of theirs. */
 function expectTrue(shown: Served, truth: Served, what: string): void {
   const { feed, journal, rows } = shown
   expect(feed, `the feed, ${what}`).toEqual(truth.feed.slice(0, feed.length))
@@ -165,19 +165,19 @@ function expectTrue(shown: Served, truth: Served, what: string): void {
   ).toEqual([])
 }
 
-/** What a run is about, drawn from its number. */
+/** Draws a run's choices from its number. */
 function drawCase(world: RecordedWorld, [seed, number]: readonly [number, number]) {
-  const random = sequence(seed, 'run', number)
-  const history = pick(random(), world.histories)
-  const mode = pick(random(), MODES)
+  const random = randomSequence(seed, 'run', number)
+  const history = pickFrom(random(), world.histories)
+  const mode = pickFrom(random(), MODES)
   const side = sideOf(mode)
   const recording = history.sides[side]
   const busy = history.busy[side]
   const size = random() < 0.7 ? 2 : 3
-  const place = between(random(), 0, size - 1)
-  const fault = pick(random(), Object.keys(FAULTS))
+  const place = integerBetween(random(), 0, size - 1)
+  const fault = pickFrom(random(), Object.keys(FAULTS))
   const extent = random()
-  const targets = isLive(mode) ? [pick(random(), busy)] : busy
+  const targets = isLive(mode) ? [pickFrom(random(), busy)] : busy
   const lie = drawLie(recording, targets, random)
   const isOneSteady = size === 3 && random() < 0.5
   const whose = lie.hasOwnRecord ? ' with its own record' : ''
@@ -200,7 +200,7 @@ function drawCase(world: RecordedWorld, [seed, number]: readonly [number, number
 
 type Drawn = ReturnType<typeof drawCase>
 
-/** The liar in its place among honest nodes, of which one may be steady. */
+/** The liar at its position among honest nodes, one of which may be without faults. */
 function nodesOf(drawn: Drawn, scene: Scene): AskedNode[] {
   const { recording, lie, size, place, extent, isOneSteady } = drawn
   const liar: AskedNode = (asked) => {
@@ -222,9 +222,9 @@ function nodesOf(drawn: Drawn, scene: Scene): AskedNode[] {
 }
 
 /**
- * One run of a liar beside an honest node that falters. Nothing false may be shown after any step, and the service has
- * to go on in time.
- * @param truthOf what an honest node makes of a history
+ * One run of a liar beside an honest node with faults. Nothing false may be shown after any step, and the service has
+ * to recover in time.
+ * @param truthOf what the service shows of a history with an honest node
  */
 export async function falteringRun(
   world: RecordedWorld,
@@ -246,7 +246,7 @@ export async function falteringRun(
       expect(await takenOf(world.pool, [FORGED_NAME]), label).toEqual([])
       return shown
     }
-    /** Steps until all is shown. @returns null, or where it stands after the time for it */
+    /** Steps until everything is shown. @returns null, or the position after the time limit */
     const goOn = async (): Promise<string | null> => {
       const endMs = clock.nowMs + RETURN_MS
       let last: Error | null = null
@@ -262,12 +262,12 @@ export async function falteringRun(
     await driver.open()
     if (isLive(mode)) {
       while (driver.state.nextBlock < scene.head - 1) expect(await driver.step(), label).toBe(null)
-      scene.head += between(random(), 1, 4)
+      scene.head += integerBetween(random(), 1, 4)
     }
 
     scene.isLying = true
     scene.fault = fault
-    const steps = between(random(), 1, 8)
+    const steps = integerBetween(random(), 1, 8)
     for (let i = 0; i < steps; i++) {
       if (random() < 0.1) await driver.open()
       const wasCaughtUp = driver.state.isCaughtUp
@@ -275,11 +275,11 @@ export async function falteringRun(
       await check()
       if (mode === 'first catch-up' && driver.state.isCaughtUp && !wasCaughtUp)
         expect(driver.state.nextBlock, label).toBeGreaterThan(scene.head - 2 - FOLLOW_MAX_BLOCKS)
-      if (isLive(mode) && random() < 0.6) scene.head += between(random(), 1, 3)
+      if (isLive(mode) && random() < 0.6) scene.head += integerBetween(random(), 1, 3)
     }
     expect(await statusOf(world, FORGED_TX), label).not.toBe('finalized')
 
-    // the honest node returns; a limit of its plan may stay
+    // the honest node returns; a permanent limit may stay
     const isLimited = isLasting(fault) && random() < 0.5
     if (!isLimited) scene.fault = null
     if (isLive(mode)) scene.head = newest

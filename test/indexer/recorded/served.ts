@@ -3,7 +3,7 @@ import { feedPage } from '../../../src/api/feed/feed.js'
 import { createContexts } from '../../../src/api/http/context.js'
 import { readAvailability } from '../../../src/db/registry/lookups.js'
 
-/** What the service shows as final, as texts that can be compared. */
+/** What the service shows as final, as comparable texts. */
 export interface Served {
   /** Items of the public feed, in order. */
   feed: string[]
@@ -42,7 +42,7 @@ export async function readServed(pool: pg.Pool): Promise<Served> {
   return { feed: page.items.map(text), journal: journal.map(text), rows: rows.map(text) }
 }
 
-/** Those of some names that nobody else can have any more. */
+/** Those of some names that are taken for good. */
 export async function takenOf(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
   const found = await readAvailability(pool, 'mainnet', names)
   return names.filter((_, i) => found[i] === 'taken')

@@ -3,7 +3,7 @@ import { bodyOf, serve } from '../../support/httpServer.js'
 import type { TestClock } from './clock.js'
 import type { AskedNode, Question, Reply } from './node.js'
 
-/** An HTTP server of JSON-RPC whose answers a test chooses. Each choice has an address of its own. */
+/** A JSON-RPC server over HTTP whose answers a test chooses. Each choice has its own URL. */
 export async function startServer(requests: { open: number }) {
   let chosen: { path: string; ask: AskedNode; clock: TestClock } | null = null
   let choices = 0
@@ -20,7 +20,7 @@ export async function startServer(requests: { open: number }) {
     )
   })
 
-  /** Counts questions whose answer the client has not got yet. */
+  /** Counts calls whose answer the client has not received yet. */
   function send(response: ServerResponse, id: number, reply: Exclude<Reply, 'hangs'>): void {
     if (reply === 'cuts off') {
       response.destroy()

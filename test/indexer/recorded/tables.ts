@@ -3,7 +3,7 @@ import type pg from 'pg'
 /** Tables that no run changes, or that belong to the server. */
 const KEPT = ['leaders', 'deployment', '_prisma_migrations']
 
-/** Keeps the present contents of all tables. @returns what brings them back, in some ms */
+/** Saves the present contents of all tables. @returns a function that restores them, in some ms */
 export async function keepTables(pool: pg.Pool): Promise<() => Promise<void>> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -19,7 +19,7 @@ export async function keepTables(pool: pg.Pool): Promise<() => Promise<void>> {
     if ((await pool.query(`SELECT FROM kept."${name}" LIMIT 1`)).rowCount) filled.push(name)
   const restore = [
     'BEGIN',
-    // no trigger counts what is only put back
+    // so that triggers do not count restored rows
     'SET LOCAL session_replication_role = replica',
     ...names.map((name) => `DELETE FROM public."${name}"`),
     ...filled.map((name) => `INSERT INTO public."${name}" SELECT * FROM kept."${name}"`),

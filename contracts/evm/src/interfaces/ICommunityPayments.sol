@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 /// @title Payments for names of communities
 /// @notice A payment is held until the relayer role has spoken: refused, it is its payer's again; released, it is its
 ///   recipient's. What has had neither for a time is the payer's to reclaim: nobody's silence pays a recipient. Who is
-///   owed fetches the money. What a name costs, and whose it is, is not known here: the service judges each payment.
+///   owed fetches the money. The price and the owner of a name are not known here: the service judges each payment.
 ///   The zero address as a token is the chain's own coin.
 interface ICommunityPayments {
     /// @notice What becomes of a payment. It changes once, from Held, and can be read for ever.
@@ -133,9 +133,9 @@ interface ICommunityPayments {
     /// @param expected what has to be
     error WrongValue(uint256 value, uint256 expected);
 
-    /// @notice The token moved another amount than it was told to: it takes a fee, or lies.
+    /// @notice The token moved another amount than requested: it takes a fee, or lies.
     /// @param moved what it moved
-    /// @param amount what it was told to move
+    /// @param amount requested amount
     error WrongTransfer(uint256 moved, uint256 amount);
 
     /// @notice Only the payer reclaims.

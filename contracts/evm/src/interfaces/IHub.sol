@@ -39,7 +39,7 @@ interface IHub is IMinimum {
     /// @param name bid for, well-formed unless refused
     event Bid(bytes32 from, uint256 amount, bytes32 name);
 
-    /// @notice The same for a bid that names a referral (a zero referral is none and gives the form above).
+    /// @notice The same for a bid that names a referral (a zero referral counts as no referral, and gives the form above).
     /// @param from the bidder
     /// @param amount of the bid, wei
     /// @param name bid for, well-formed unless refused

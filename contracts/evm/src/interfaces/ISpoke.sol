@@ -56,7 +56,7 @@ interface ISpoke is IMinimum {
     /// back what it does not need.
     /// @param calldata_ `placeBids` in either form, or `withdrawRefund(address)`
     /// @param options one lzReceive option: its value the sum of the amounts (zero for a withdrawal), its gas at least
-    /// what `gasNeeds` tells
+    /// the value of `gasNeeds`
     /// @return receipt of LayerZero's endpoint
     function lzSend(
         bytes calldata calldata_,

@@ -48,7 +48,7 @@ library HubMessage {
         return Kind.Unknown;
     }
 
-    /// @notice The bids of a `placeBids` call, of which `kindOf` has told the form.
+    /// @notice The bids of a `placeBids` call, whose form `kindOf` has returned.
     /// @param hubCalldata of at least 4 bytes
     /// @param kind Bids or BidsWithReferral
     /// @return ok false if it does not decode, its arrays differ in length, hold none or more than MAX_BIDS, or the

@@ -1,7 +1,7 @@
 //! The registrar: takes SOL for names, to be relayed to the hub chain, and gives it back where the hub refused.
 //!
 //! Anchor-shaped (discriminators, borsh fields, events, custom error codes from 6000; `idl.json` describes it), written
-//! without crates, so that it builds with `cargo build-sbf` and with a plain `rustc` for BPF alike.
+//! without crates, so that it builds with `cargo build-sbf`, and with a plain `rustc` for BPF.
 //!
 //! - `initialize`: the program's upgrade authority names who administers, who relays and who withdraws
 //! - `set_authorities`, `propose_admin`, `accept_admin`: the admin authority names others, and hands over in two steps

@@ -1,4 +1,4 @@
-//! Calls of the system program, and what the runtime tells.
+//! Calls of the system program, and values of the runtime.
 use crate::account::Account;
 use crate::address::{Address, SYSTEM_PROGRAM};
 use crate::call::{call, Call};

@@ -29,7 +29,7 @@ const amount = fc.bigInt(0n, 2n ** 256n - 1n)
 const decode = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
 
 describe('Claimed', () => {
-  it('is read word by word', () => {
+  it('is decoded from its topics and data', () => {
     fc.assert(
       fc.property(amount, bytes(32), amount, bytes(20), (index, account, value, to) => {
         const topics = encodeEventTopics({
@@ -47,7 +47,7 @@ describe('Claimed', () => {
     expect(CLAIMED_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
-  it('of another form is none', () => {
+  it('of another form is refused', () => {
     const words = (count: number): Hex => `0x${'00'.repeat(32 * count)}`
     const indexed = [CLAIMED_TOPIC, words(1), words(1)]
     const read = (topics: Hex[], data: Hex) => decodeClaimed({ topics, data } as RawLog)
@@ -59,7 +59,7 @@ describe('Claimed', () => {
 })
 
 describe('a permission', () => {
-  it('is signed by the key, and the same one once', async () => {
+  it('is signed by the key, and an equal one is signed only once', async () => {
     const signer = createPermissionSigner(generatePrivateKey())
     const permission = {
       chainId: 1,

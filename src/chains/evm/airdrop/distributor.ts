@@ -50,10 +50,10 @@ export interface DistributorState {
   operator: Hex
 }
 
-/** Latest end of claims that a Date holds, Unix seconds: ours ends within five years. */
+/** Latest end of claims that a JavaScript Date can hold, Unix seconds. Our distributors end within five years. */
 const LATEST_S = 8_640_000_000_000n
 
-/** Null where the contract is no distributor, or never ends. @throws RpcError */
+/** Null where the contract is not a distributor, or never ends. @throws RpcError */
 export async function readDistributor(call: Call, address: Hex): Promise<DistributorState | null> {
   const abi = airdropDistributorAbi
   const parts = Promise.all([
@@ -69,7 +69,7 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
   return { merkleRoot, token, endsAtS: Number(endsAt), operator }
 }
 
-/** Bundles request the same permissions repeatedly; a signature takes about a millisecond. */
+/** Clients request the same permissions repeatedly, and a signature takes about a millisecond. */
 const KEPT_SIGNATURES = 10_000
 
 /** Caches the newest signatures, which are deterministic (RFC 6979). */

@@ -64,13 +64,14 @@ export function encodePlaceBids(
 export interface PacketState {
   isVerified: boolean
   isExecuted: boolean
-  /** Number of unexecuted packets before it, which the endpoint walks over to execute this one. */
+  /** Number of earlier packets that are not executed yet. The endpoint iterates over them when it executes this one. */
   behind: bigint
 }
 
 /**
- * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint keeps the hash of
- * a verified packet until its execution, and the highest nonce up to which packets were verified at an execution.
+ * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint stores the hash of
+ * a verified packet until the packet is executed. It also stores the highest nonce up to which packets were verified at
+ * an execution.
  */
 export async function readPacketState(
   call: Call,
@@ -104,10 +105,10 @@ const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 export interface PaidBid {
   source: Uint8Array
   sequence: bigint
-  /** The payer as a word. */
+  /** The payer's address, left-padded to 32 bytes. */
   from: Uint8Array
   amountWei: bigint
-  /** The name as a word. */
+  /** The name, right-padded to 32 bytes. */
   name: Uint8Array
   referral: Uint8Array
 }
@@ -128,7 +129,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
 })
 
 /** @param block number or tag in JSON-RPC form */
-export async function readAreDelivered(
+export async function readDeliveredFlags(
   call: Call,
   hub: Hex,
   bids: readonly PaidBid[],
@@ -146,10 +147,10 @@ export async function readAreDelivered(
 }
 
 /**
- * Value that a packet's message needs at delivery, wei: the sum of its bids, 0 for a withdrawal; null where the hub
- * accepts any value and credits all of it (a message that it refuses).
+ * Value that a packet's message needs at delivery, wei. It is the sum of the bids, and 0 for a withdrawal. Null for a
+ * message that the hub refuses: then the hub accepts any value and credits all of it.
  */
-export function askedWei(packet: Packet): bigint | null {
+export function requiredValueWei(packet: Packet): bigint | null {
   const call = decodeMessage(fromHex(packet.message))
   if (call.kind === 'bids') return call.amountsWei.reduce((sum, amount) => sum + amount, 0n)
   return call.kind === 'withdrawal' ? 0n : null

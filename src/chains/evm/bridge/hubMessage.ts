@@ -11,13 +11,16 @@ import { wordText } from '../../../registry/primitives/name.js'
 
 /**
  * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
- * Valid means: accepted by Solidity's decoder (any offset inside the data, trailing bytes allowed), 1 to 100 names, as
- * many amounts as names, and a sum below 2^256. The decoder never throws.
+ * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed), and if it
+ * has 1 to 100 names, as many amounts as names, and a sum below 2^256. The decoder never throws.
  */
 export type HubCall =
   | { kind: 'bids'; amountsWei: readonly bigint[]; nameWords: readonly Hex[] }
   | { kind: 'withdrawal' }
-  /** Refused by the hub; so is a single bid of the delivered value, which a stranger could execute with value 0. */
+  /**
+   * A message that the hub refuses. The hub also refuses `placeBid`, a single bid of the delivered value, because a
+   * stranger could execute such a message with value 0.
+   */
   | { kind: 'undecodable' }
 
 export const MAX_BIDS = 100
@@ -33,7 +36,7 @@ const CALLS = parseAbi([
 export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex =>
   encodeAbiParameters(MESSAGE, [sender, hubCalldata])
 
-/** Undecodable: no sender, or no call that is allowed over the bridge. */
+/** Returns `UNDECODABLE` if the message has no sender, or no call that the bridge allows. */
 export function decodeMessage(message: Uint8Array): HubCall {
   try {
     const [sender, hubCalldata] = decodeAbiParameters(MESSAGE, message)
@@ -44,8 +47,8 @@ export function decodeMessage(message: Uint8Array): HubCall {
 }
 
 /**
- * Names that a message bids for on our hub, in order, canonical or as raw words in hex. Empty when the hub refuses the
- * whole message, null for a withdrawal.
+ * Names that a message bids for on our hub, in the message's order: canonical names, or raw words in hex. Empty when
+ * the hub refuses the whole message. Null for a withdrawal.
  */
 export function messageNames(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null
@@ -56,7 +59,7 @@ export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   try {
     const { functionName, args } = decodeFunctionData({ abi: CALLS, data: toHex(calldata) })
     if (functionName === 'placeBids') return bidsOf(args[0], args[1])
-    // viem takes any word for an address
+    // viem's decoder accepts any 32 bytes as an address
     const isAddress = calldata.subarray(4, 16).every((byte) => byte === 0)
     return isAddress ? { kind: 'withdrawal' } : UNDECODABLE
   } catch {

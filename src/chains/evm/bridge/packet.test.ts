@@ -23,7 +23,7 @@ const packet: fc.Arbitrary<Packet> = fc
   })
   .map((path) => ({ ...path, guid: packetGuid(path) }))
 
-/** Computed by hand after PacketV1Codec.sol and GUID.sol: first packet from Base (30184) to Ethereum (30101). */
+/** First packet from Base (30184) to Ethereum (30101), computed by hand from PacketV1Codec.sol and GUID.sol. */
 const GOLDEN: Packet = {
   nonce: 1n,
   srcEid: 30184,
@@ -66,7 +66,7 @@ describe('packets', () => {
     )
   })
 
-  it('are refused when any byte before the message is another, or missing', () => {
+  it('are refused when any byte before the message is changed or missing', () => {
     const encoded = encodePacket(GOLDEN)
     for (let byte = 0; byte < 113; byte++) {
       const bytes = Buffer.from(encoded.slice(2), 'hex')

@@ -38,7 +38,7 @@ export const packetHeader = (path: PacketPath): Hex =>
     [VERSION, path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
   )
 
-/** Hash that an endpoint keeps of a verified packet: keccak256(guid ‖ message). */
+/** Hash that an endpoint stores for a verified packet: keccak256(guid ‖ message). */
 export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
   keccak256(concatHex([packet.guid, packet.message]))
 

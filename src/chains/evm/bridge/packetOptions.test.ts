@@ -36,7 +36,7 @@ describe('options', () => {
     )
   })
 
-  it('are refused beyond 128 bits', () => {
+  it('are refused of more than 128 bits', () => {
     expect(() => encodeLzReceiveOption({ gas: 2n ** 128n, value: 0n })).toThrow(RangeError)
     expect(() => encodeLzReceiveOption({ gas: 0n, value: -1n })).toThrow(RangeError)
   })
@@ -89,7 +89,7 @@ describe('options', () => {
     expect(decodeLzReceiveOption(options)).toBeNull()
   })
 
-  it('are read from no bytes that mean something else', () => {
+  it('are not read from bytes that mean something else', () => {
     const any = fc
       .uint8Array({ maxLength: 60 })
       .map((b): Hex => `0x${Buffer.from(b).toString('hex')}`)

@@ -16,10 +16,10 @@ const TYPE_3 = 3
 const EXECUTOR = 1
 const LZ_RECEIVE = 1
 const GAS_BYTES = 16
-/** Most that an option delivers. */
+/** Largest value that an option can deliver: 128 bits. */
 export const MAX_VALUE_WEI = (1n << 128n) - 1n
 
-/** @throws RangeError for a field beyond 128 bits */
+/** @throws RangeError for a field of more than 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   for (const field of [gas, value]) {
     if (field < 0n || field > MAX_VALUE_WEI)
@@ -37,9 +37,10 @@ export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
 }
 
 /**
- * Decodes options that hold exactly one lzReceive option.
- * @returns null for another type, worker or kind, several options (an executor would add them up), wrong sizes,
- *   trailing bytes: the sender chooses the options, so nothing ambiguous is ever paid for
+ * Decodes options that consist of exactly one lzReceive option. The sender chooses the options, so nothing ambiguous is
+ * accepted.
+ * @returns null for another type, worker or kind, for several options (an executor adds them up), wrong sizes or
+ * trailing bytes
  */
 export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
   const bytes = Buffer.from(options.slice(2), 'hex')

@@ -13,32 +13,32 @@ import {
 import { withMargin } from '../../margins.js'
 import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
-import { servedByKey, servedFor } from '../../rpc/served.js'
+import { cachedByKey, cachedFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
 import { isContract, readContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 
-/** Default gas on the hub for third-party spokes, which have no `gasNeeds`: measured, plus a margin. */
+/** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
-/** Time for which the bridge's fees are served, ms: what moves meanwhile is within the margin of a quote. */
+/** How long the bridge's fees are cached, ms. The quote's margin covers what changes meanwhile. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
-/** Time for which the owner's settings of a spoke are served. */
+/** How long the owner's settings of a spoke are cached. */
 const NEEDS_MS = 30_000
 
 interface Delivery {
   message: Hex
   gas: bigint
-  /** Delivered with it, wei on the hub. */
+  /** Value that arrives with the message, wei on the hub. */
   value: bigint
 }
 
 /**
- * Creates a quoter of registrations over the bridge, whose fee contains the bids' sum in ETH. The rest of the fee is
- * raised by a margin, since fees move between quote and transaction and the endpoint refunds the excess. A fee depends
- * on the message's size and options alone, so one serves all registrations alike.
+ * Creates a quoter of registrations over the bridge. The bridge's fee includes the bids' sum in ETH. The rest of the
+ * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
+ * fee depends only on the message's size and options, so one cached fee serves all registrations of a size.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(
@@ -47,8 +47,8 @@ export function createSpokeQuoter(
 ): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
-  const needs = servedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
-  const fees = servedByKey(
+  const needs = cachedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
+  const fees = cachedByKey(
     ({ message, gas, value: sum }: Delivery) => {
       const quote = (call: Call, value: bigint) =>
         nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
@@ -68,7 +68,8 @@ export function createSpokeQuoter(
     const gas = bidsBase + perName * BigInt(names.length)
     const delivery = { message: encodeMessage(senderWord(sender), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
-    // cost of the bids in the gas token: their sum where the token is ETH, else what their value adds to the quote
+    // cost of the bids in the gas token. Where the token is ETH this is their sum. Otherwise it is what their value
+    // adds to the quote.
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
@@ -88,7 +89,10 @@ export function createSpokeQuoter(
   }
 }
 
-/** The last bid takes the rounding, so all add up to the registration fee. */
+/**
+ * Splits the registration fee among the names. The last bid takes the rounding difference, so the shares add up
+ * exactly.
+ */
 function share(
   names: RegistrationRequest['names'],
   sum: bigint,
@@ -102,14 +106,14 @@ function share(
   })
 }
 
-/** Word of a sender in a message. @throws RangeError for no address */
+/** The sender's address as 32 bytes of a message. @throws RangeError for text that is not an address */
 function senderWord(sender: string): Hex {
   const address = parseAddress(sender)
   if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
   return toHex(addressToWord(address.bytes))
 }
 
-/** @throws BridgeError where the endpoint refuses */
+/** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
   const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
@@ -128,7 +132,7 @@ async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 
-/** Takes what the hub owes a bidder for direct bids. */
+/** Transaction on the hub by which a bidder withdraws what the hub owes for direct bids. */
 export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   type: 'evm',
   to: hub,
@@ -136,7 +140,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
 })
 
-/** As `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
+/** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
   call: Call,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,

@@ -3,29 +3,32 @@ import { NATIVE } from '../../../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../../registry/payment/payment.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { transient } from '../../rpc/errors.js'
+import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 
-/** A payment for a community name that is refused or released. */
+/** A payment for a community name that the relayer refuses or releases. */
 export interface PaymentToEnd {
-  /** The payments contract's id. */
+  /** Id in the payments contract. */
   paymentId: Buffer
-  /** Null where a rewind has taken it back. */
+  /** Null where a rewind has removed the payment. */
   payment: StoredPayment<CommunityNameTarget> | null
 }
 
-/** Gas of one refusal among others, measured: 13,800; 17,100 more for a payer without a credit. */
+/** Gas of one refusal in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
 export const REFUSAL_GAS = 31_000n
 
 const abi = communityPaymentsAbi
 /** ICommunityPayments.Outcome */
 const NONE = 0
-export const HELD = 1
+export const HELD_OUTCOME = 1
 
-/** `refuse` or `release` of the payments contract, by the relayer role; it skips what is not held. */
+/**
+ * Calls `refuse` or `release` of the payments contract as the relayer role. The contract skips payments that are not
+ * held.
+ */
 export const endingCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
@@ -35,21 +38,26 @@ export const endingCall = (
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
 })
 
-/** Calldata with which the recipient of payments in one token takes them at the relayer role's word. */
+/** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
 export function releaseAndWithdrawData(
   of: readonly StoredPayment<CommunityNameTarget>[],
   word: Hex,
 ): Hex {
   const { money, target } = of[0]!
-  const args = [of.map(structOf), word, addressOf(money.token), target.recipient as Hex] as const
+  const args = [
+    of.map(paymentStruct),
+    word,
+    tokenAddress(money.token),
+    target.recipient as Hex,
+  ] as const
   return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
 }
 
 const structs = (of: readonly PaymentToEnd[]) =>
-  of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
+  of.flatMap(({ payment }) => (payment ? [paymentStruct(payment)] : []))
 
-/** A payment as its contract takes it: `ICommunityPayments.Payment`. */
-export const structOf = ({
+/** The contract's struct `ICommunityPayments.Payment` for a payment. */
+export const paymentStruct = ({
   payer,
   money,
   target,
@@ -59,22 +67,23 @@ export const structOf = ({
   reclaimableAt: BigInt(target.reclaimableMs) / 1_000n,
   payer: toHex(payer.subarray(1)),
   recipient: target.recipient as Hex,
-  token: addressOf(money.token),
+  token: tokenAddress(money.token),
   amount: money.amount,
   communityName: toHex(target.community),
   walletName: toHex(target.name),
   referralAddress: referral ? toHex(referral) : zeroHash,
 })
 
-/** Address of a token in the contract: zero for the coin of the chain. */
-export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
+/** Address of a token in the contract. The zero address stands for the chain's coin. */
+export const tokenAddress = (token: string): Hex =>
+  token === NATIVE ? zeroAddress : (token as Hex)
 
-export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
+export const readOutcomes = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
- * True if none of the payments is held any more as of a block, whoever ended them.
- * @throws RpcError transient where the block is older than one of them
+ * True if the contract holds none of the payments any more as of a block, whoever ended them.
+ * @throws RpcError transient where the block is older than one of the payments
  */
 export async function areEnded(
   call: Call,
@@ -83,8 +92,8 @@ export async function areEnded(
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await outcomesOf(call, payments, ids, quantity(block))
+  const outcomes = await readOutcomes(call, payments, ids, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
-    throw transient(`block ${block} is older than a payment`)
-  return outcomes.every((outcome) => outcome !== HELD)
+    throw transientError(`block ${block} is older than a payment`)
+  return outcomes.every((outcome) => outcome !== HELD_OUTCOME)
 }

@@ -2,7 +2,7 @@ import { encodeAbiParameters, type Hex, pad, toEventSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
-import { decodeLogs, filterOf, isRegistrationLog } from '../decodeLogs.js'
+import { decodeLogs, isRegistrationLog, logFilterOf } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
 import { HELD_TOPIC, PAYMENT_TOPIC, readEnds, readPayments } from './logs.js'
 
@@ -53,7 +53,7 @@ const never = async () => Promise.reject(new Error('nothing is asked'))
 const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
 
 describe('logs of a payments contract', () => {
-  it('are payments, each a Bid with the Held behind it', () => {
+  it('are payments, each a Bid followed by its Held', () => {
     const [payment, ...others] = read(bid(3), held(4))
     expect(others).toEqual([])
     expect({ ...payment, id: toHex(payment!.id), payer: toHex(payment!.payer) }).toMatchObject({
@@ -78,7 +78,7 @@ describe('logs of a payments contract', () => {
     )
   })
 
-  it('tell how payments end, by their ids', () => {
+  it('show how payments end, by their ids', () => {
     const end = (name: string, id: Hex[] = [ID]) =>
       log(HELD_TOPIC, '0x', 1, {
         topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id],
@@ -98,8 +98,8 @@ describe('logs of a payments contract', () => {
     )
   })
 
-  it('count from the payments contract alone', async () => {
-    expect(filterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
+  it('are read only from the payments contract', async () => {
+    expect(logFilterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
     expect(isRegistrationLog(OURS, bid(3))).toBe(true)
     expect(isRegistrationLog(OURS, bid(3, { address: HUB }))).toBe(false)
     expect(isRegistrationLog({ ...OURS, communityPayments: undefined }, bid(3))).toBe(false)

@@ -12,7 +12,7 @@ import { RefutedError } from '../../rpc/errors.js'
 import { EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
-/** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
+/** Event topics of the payments contract (ICommunityPayments.sol). Only `Bid` has no indexed id. */
 export const PAYMENT_TOPIC = EVENTS.payment.topic
 export const HELD_TOPIC = EVENTS.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
@@ -23,7 +23,7 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
-/** In order; logs without an id are skipped. */
+/** Decodes the events that end a payment, in order. Skips logs without an id. */
 export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
@@ -31,8 +31,8 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   })
 
 /**
- * Decodes the logs of a payments contract, in order. Each `Bid` is followed by the `Held` with the payment's id, which
- * `recordWords` proves.
+ * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `recordWords`
+ * checks the id.
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
@@ -73,7 +73,7 @@ function paymentOf(bid: RawLog, held: RawLog, paidMs: number): CommunityPayment 
       recipient,
       community: words.subarray(160, 192),
       name: words.subarray(192, 224),
-      // as large as the contract makes them: of an unconfirmed one a node may say anything
+      // truncated to the contract's types: a node may return any number for an unconfirmed block
       number: BigInt.asUintN(64, wordToBigInt(heldWords.subarray(0, 32))),
       reclaimableMs: Number(BigInt.asUintN(40, wordToBigInt(heldWords.subarray(32)))) * 1_000,
     },

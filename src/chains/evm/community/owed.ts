@@ -4,35 +4,36 @@ import {
   isForCommunityName,
   type StoredPayment,
 } from '../../../registry/payment/payment.js'
-import type { OwedMoney, OwedQuestion, UnsignedTransaction } from '../../chain.js'
-import { transient } from '../../rpc/errors.js'
+import type { OwedMoney, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
+import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
-import { addressOf, HELD, outcomesOf, structOf } from './ending.js'
+import { HELD_OUTCOME, paymentStruct, readOutcomes, tokenAddress } from './ending.js'
 
-/** Payments that one transaction takes back: about 45,000 gas each. */
+/** Most payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
-/** Concurrent questions for credits. */
+/** Concurrent requests for credits. */
 const ASKED_AT_ONCE = 8
 
 const abi = communityPaymentsAbi
 type Paid = StoredPayment<CommunityNameTarget>
 
 /**
- * Debts of a payments contract to a payer as of one block: credits first, then held payments that can be taken back,
- * those in one token together, then the others, each with its time. A reclaim takes the token's credit along.
+ * What a payments contract owes to a payer as of one block. Credits come first. Then come held payments that the payer
+ * can reclaim, grouped by token. The other held payments follow, each with its time. A reclaim also withdraws the
+ * token's credit.
  */
 export async function owedByPayments(
   call: Call,
   payments: Hex,
-  question: OwedQuestion,
+  question: OwedMoneyQuery,
 ): Promise<OwedMoney[]> {
   const { payer, to, tokens } = question
   const latest = await getHeader(call, 'latest')
-  if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
+  if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   const at = quantity(latest.number)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),
@@ -40,7 +41,7 @@ export async function owedByPayments(
       readContract(
         call,
         payments,
-        { abi, functionName: 'creditOf', args: [payer as Hex, addressOf(token)] },
+        { abi, functionName: 'creditOf', args: [payer as Hex, tokenAddress(token)] },
         at,
       ),
     ),
@@ -58,13 +59,13 @@ export async function owedByPayments(
 
 async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex): Promise<Paid[]> {
   if (of.length === 0) return []
-  const outcomes = await outcomesOf(
+  const outcomes = await readOutcomes(
     call,
     payments,
     of.map(({ id }) => id),
     block,
   )
-  return of.filter((_, i) => outcomes[i] === HELD)
+  return of.filter((_, i) => outcomes[i] === HELD_OUTCOME)
 }
 
 function batchesByToken(payments: readonly Paid[]): Paid[][] {
@@ -81,14 +82,14 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
 const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
 
 const creditOf = (token: string, amount: bigint, payments: Hex, to: string): OwedMoney => {
-  const args = [addressOf(token), to as Hex] as const
+  const args = [tokenAddress(token), to as Hex] as const
   const transaction = callOf(payments, encodeFunctionData({ abi, functionName: 'withdraw', args }))
   return { token, amount, payments: [], fromMs: null, transaction }
 }
 
 function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney {
   const { token } = batch[0]!.money
-  const args = [batch.map(structOf), addressOf(token), to as Hex] as const
+  const args = [batch.map(paymentStruct), tokenAddress(token), to as Hex] as const
   const transaction = callOf(
     payments,
     encodeFunctionData({ abi, functionName: 'reclaimAndWithdraw', args }),

@@ -13,14 +13,14 @@ import {
   orUnavailable,
 } from '../../chain.js'
 import type { BalancePort } from '../../requirementInputs.js'
-import { isEvmFailure, transient } from '../../rpc/errors.js'
+import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { releaseAndWithdrawData } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
-/** A flag and a word. */
+/** Hex digits of the probe's answer: `0x`, a flag and a number. */
 const ANSWER_HEX = 2 + 2 * 64
 
 export function createCommunityPort(
@@ -71,7 +71,7 @@ export function createCommunityPort(
   }
 }
 
-/** Balances by which a payment is judged for ever: while nodes contradict each other, it waits. */
+/** Balances that decide about payments for good. While nodes contradict each other, the payment waits. */
 export const createBalancePort = (rpc: Rpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>
@@ -84,8 +84,9 @@ const balanceOf = (wallet: string): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })
 
 /**
- * Calls a token through a probe: a call without receiver "deploys" a flag and the token's answer, 0 where it has none.
- * An EVM's own failure of the probe counts as none too: every node would fail alike.
+ * Calls a token through a probe contract: an `eth_call` without a receiver "deploys" a flag and the token's answer.
+ * Returns 0 where the token does not answer. An EVM failure of the probe itself also gives 0, because every node fails
+ * in the same way.
  */
 async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({
@@ -99,7 +100,7 @@ async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> 
     NO_ANSWER,
   )
   if (!isHex(answer) || answer.length !== ANSWER_HEX)
-    throw transient('eth_call did not answer with two words')
+    throw transientError('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 

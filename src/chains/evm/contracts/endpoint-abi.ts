@@ -28,9 +28,9 @@ export const endpointAbi = parseAbi([
 ])
 
 /**
- * Subset of LayerZero's message libraries SendUln302 and ReceiveUln302 in use, and what an application says to the
- * endpoint about them (IMessageLibManager), as the public interfaces of `@layerzerolabs/lz-evm-messagelib-v2` and
- * `@layerzerolabs/lz-evm-protocol-v2` have it.
+ * The functions of LayerZero's message libraries SendUln302 and ReceiveUln302 that we use, and the endpoint's functions
+ * by which an application configures them (IMessageLibManager). Declared as in the public interfaces of
+ * `@layerzerolabs/lz-evm-messagelib-v2` and `@layerzerolabs/lz-evm-protocol-v2`.
  */
 export const libraryManagerAbi = parseAbi([
   'struct SetConfigParam { uint32 eid; uint32 configType; bytes config; }',
@@ -48,7 +48,7 @@ export const ulnAbi = parseAbi([
   'function executorConfigs(address oapp, uint32 eid) view returns (uint32 maxMessageSize, address executor)',
 ])
 
-/** Kinds of `setConfig`. */
+/** Values of `configType` in `setConfig`. */
 export const CONFIG_TYPE = { EXECUTOR: 1, ULN: 2 } as const
-/** Count that means none, where 0 means LayerZero's default. */
+/** Count that means "no verifiers", since 0 means LayerZero's default. */
 export const NIL_DVN_COUNT = 255

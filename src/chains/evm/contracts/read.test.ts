@@ -4,7 +4,7 @@ import { type Call, NodePool } from '../../rpc/nodes.js'
 import { hubAbi } from './index.js'
 import { readContract } from './read.js'
 
-it('an answer that is none of the contract’s is its node’s fault: another node’s counts', async () => {
+it('an answer that the contract can’t have given is a fault of its node, and another node is asked', async () => {
   const known = pad('0x07')
   const answers: Record<string, unknown> = { 'http://odd': '0x01', 'http://good': known }
   const rpc = new NodePool<string>({

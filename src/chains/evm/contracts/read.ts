@@ -14,12 +14,13 @@ import type { Call } from '../../rpc/nodes.js'
 
 type View = 'view' | 'pure'
 
-/** Code of an account of a key that delegates to a contract (EIP-7702). */
+/** Begins the code of an externally owned account that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
 
 /**
- * Reads from a contract at a block (number or tag in JSON-RPC form); viem's own would hide the node's RpcError.
- * @throws RpcError of fault refused, too, where the account has no code
+ * Reads from a contract at a block (number or tag in JSON-RPC form). viem's own `readContract` hides the node's
+ * RpcError.
+ * @throws RpcError of fault `refused`, also where the account has no code
  */
 export async function readContract<
   const A extends Abi,
@@ -38,7 +39,7 @@ export async function readContract<
   try {
     return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
   } catch (error) {
-    // a node's odd answer: another's counts
+    // a malformed answer is the node's fault, so another node is asked
     throw new RpcError(
       'transient',
       `${to} answers ${question.functionName}() in another form`,
@@ -48,7 +49,9 @@ export async function readContract<
   }
 }
 
-/** True if an account is a contract. The account of a key is none, also where it delegates to a contract (EIP-7702). */
+/**
+ * True if an account is a contract. An externally owned account is not, even if it delegates to a contract (EIP-7702).
+ */
 export async function isContract(call: Call, account: Hex): Promise<boolean> {
   const code = await call<Hex>('eth_getCode', [account, 'latest'])
   return code !== '0x' && !code.startsWith(DELEGATION)

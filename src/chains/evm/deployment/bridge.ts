@@ -20,33 +20,33 @@ import {
   ulnAbi,
 } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
-import { callStep, compared, type End, type Item, RANK } from './item.js'
+import { callStep, compareItem, type DeploymentEnd, type Item, STEP_RANK } from './item.js'
 
-/** Two verifiers that don't belong together: less is one party that can invent messages. */
+/** Least number of independent verifiers that we advise: a single verifier can invent messages. */
 const ADVISED_DVNS = 2
 const DEFAULT = `LayerZero's default`
-/** Longest message that an executor takes, as LayerZero's own default has it. */
+/** Longest message that the executor accepts, as in LayerZero's default. */
 const MESSAGE_BYTES = 10_000
 const NOBODY = pad(zeroAddress)
 
 /**
- * LayerZero's part of a chain: for each other end the library, its verifiers, the executor and the peer. A spoke sends,
- * the hub receives; nothing is left to LayerZero's defaults, which LayerZero can change.
+ * The LayerZero settings of a chain: for each remote chain its library, verifiers, executor and peer. A spoke sends and
+ * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
  */
 export async function bridgeItems(
   ask: Call,
-  end: End,
-  ends: readonly End[],
+  end: DeploymentEnd,
+  ends: readonly DeploymentEnd[],
   strangeEids: readonly number[],
 ): Promise<Item[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<Item> => {
     const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
     const found = isDeployed ? await readContract(ask, at, question) : NOBODY
-    return compared(end, `peer ${eid}`, {
+    return compareItem(end, `peer ${eid}`, {
       wanted,
       found,
-      rank: RANK.peers,
+      rank: STEP_RANK.peers,
       advice: wanted === NOBODY && 'No chain of the network has this id.',
       step: callStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
@@ -62,7 +62,7 @@ export async function bridgeItems(
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
+async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Promise<Item[]> {
   const { at, desired } = end
   const { bridge, endpoint: to } = desired
   if (!bridge) return []
@@ -75,7 +75,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
     callStep(end, { abi: libraryManagerAbi as Abi, functionName, args: [at, ...args], does, to })
   const configure = (configType: number, config: Hex, does: string) =>
     call('setConfig', [library, [{ eid, configType, config }]], does)
-  // the sending chain says how long verifiers wait
+  // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
@@ -84,22 +84,22 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
     null,
   )
   const items = [
-    compared(end, `${sends ? 'send' : 'receive'} library ${about}`, {
+    compareItem(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
       found: await readLibrary(ask, end, eid),
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       step: sends
         ? call('setSendLibrary', [eid, library], `sends to ${eid} by ${library}`)
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
     }),
-    compared(end, `verifiers ${about}`, {
+    compareItem(end, `verifiers ${about}`, {
       wanted: verifiers,
       found: found ? textOf(found) : DEFAULT,
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
-        'One verifier can invent messages by itself: name two or more.',
+        'A single verifier can invent messages: name two or more.',
     }),
   ]
   if (!sends) return items
@@ -110,9 +110,9 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   )
   const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
   items.push(
-    compared(end, `executor ${about}`, {
+    compareItem(end, `executor ${about}`, {
       wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
       step: configure(CONFIG_TYPE.EXECUTOR, config, `makes ${executor} the executor`),
     }),
@@ -120,10 +120,10 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   return items
 }
 
-/** The endpoint reverts where neither LayerZero nor the application has set a library for the path. */
+/** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
 async function readLibrary(
   ask: Call,
-  { at, desired: { endpoint, role } }: End,
+  { at, desired: { endpoint, role } }: DeploymentEnd,
   eid: number,
 ): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const
@@ -143,7 +143,7 @@ const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
 
 type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
-/** The library's form of verifiers: 255 is none, where 0 would be LayerZero's default. */
+/** The verifier settings in the library's form. 255 means none, since 0 means LayerZero's default. */
 const ulnOf = ({
   confirmations,
   requiredDvns,
@@ -158,7 +158,7 @@ const ulnOf = ({
   optionalDVNThreshold: optionalThreshold,
 })
 
-/** `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…` */
+/** Text such as `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…`. */
 function textOf({
   confirmations,
   requiredDVNCount,

@@ -5,19 +5,27 @@ import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { bridgeItems } from './bridge.js'
-import { type Contract, contractsOf, DEPLOYMENT_PROXY, isOurs } from './creation.js'
-import { type Callee, callStep, compared, type End, type Item, RANK } from './item.js'
+import { type Contract, contractsOf, DEPLOYMENT_PROXY, matchesCreation } from './creation.js'
+import {
+  type Callee,
+  callStep,
+  compareItem,
+  type DeploymentEnd,
+  type Item,
+  STEP_RANK,
+} from './item.js'
 
-/** Asks a chain at one of its nodes. */
-export type Asking = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
+/** Runs `read` on one node of a chain. */
+export type ChainReader = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired state of a network with its chains, hub first. Once every step was carried out, no item has one.
+ * Compares the desired state of a network with its chains, hub first. Once every step has been executed, no item has a
+ * step.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetwork(
   desired: readonly DesiredChain[],
-  asking: Asking,
+  asking: ChainReader,
   strangeEids: readonly number[],
 ): Promise<Item[]> {
   const hubEid = desired.find(({ role }) => role === 'hub')!.eid
@@ -25,7 +33,7 @@ export async function compareNetwork(
     desired.map(async (one) => {
       const contracts = contractsOf(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // a comparison of settings means nothing where a contract is not ours, or can't be deployed
+      // a comparison of settings is meaningless where a contract is not ours or can't be deployed
       return {
         desired: one,
         contracts,
@@ -41,7 +49,7 @@ export async function compareNetwork(
         desired: one,
         contracts: [app],
         areDeployed: [isDeployed = false],
-      }): Promise<End> => {
+      }): Promise<DeploymentEnd> => {
         const { label, role } = one
         const { address: at } = app!
         const owner = isDeployed
@@ -78,10 +86,10 @@ async function codeItems(
   )
   const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
   const items = [
-    compared({ chain, what: 'endpoint' }, 'id', {
+    compareItem({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
       found: String(found ?? 'no endpoint'),
-      rank: RANK.deploy,
+      rank: STEP_RANK.deploy,
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
@@ -94,7 +102,7 @@ type FoundCode = 'ours' | 'another' | 'none'
 
 async function foundOf(ask: Call, code: Hex, creation: Contract['creation']): Promise<FoundCode> {
   if (code === '0x') return 'none'
-  return (await isOurs(ask, code, creation)) ? 'ours' : 'another'
+  return (await matchesCreation(ask, code, creation)) ? 'ours' : 'another'
 }
 
 /** What to do about a contract that can't be deployed. */
@@ -102,11 +110,11 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
   if (found === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
   if (proxy === '0x')
-    return `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
+    return `The chain does not have the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
   return 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
 }
 
-/** `ours`, `another` or `none`, and the deployment where that is possible. */
+/** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
 export async function codeItem(
   ask: Call,
   chain: string,
@@ -117,16 +125,16 @@ export async function codeItem(
   const found = await foundOf(ask, code, creation)
   const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
-  return compared({ chain, what }, `code at ${address}`, {
+  return compareItem({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
     found,
-    rank: RANK.deploy,
+    rank: STEP_RANK.deploy,
     advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
 }
 
-/** Calls of contracts of ours; hub, spoke and payments declare those that they share alike. */
+/** ABI of our contracts' settings. Hub, spoke and payments declare the functions that they share in the same way. */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
 export const readText = async (
@@ -136,7 +144,7 @@ export const readText = async (
   args: readonly unknown[] = [],
 ) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
 
-/** Owner of a contract that stands, who hands it over in two steps. */
+/** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
 export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: Hex) {
   const [by, pending] = await Promise.all([
     readText(ask, at.at, 'owner'),
@@ -147,11 +155,13 @@ export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: H
     callStep(callee, { abi: OURS, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
-  const items = [compared(callee, 'owner', { wanted, found: by, rank: RANK.settings, step })]
-  const none = { wanted: zeroAddress, found: pending, rank: RANK.settings }
+  const items = [
+    compareItem(callee, 'owner', { wanted, found: by, rank: STEP_RANK.settings, step }),
+  ]
+  const none = { wanted: zeroAddress, found: pending, rank: STEP_RANK.settings }
   if (by === wanted)
     items.push(
-      compared(callee, 'pending owner', {
+      compareItem(callee, 'pending owner', {
         ...none,
         step: call('transferOwnership', [zeroAddress]),
       }),
@@ -176,11 +186,12 @@ async function settingItems(
     value: Hex | bigint,
     found: string,
     setter: string,
-    rank: number = RANK.settings,
-  ) => compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
+    rank: number = STEP_RANK.settings,
+  ) =>
+    compareItem(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
   items.push(
-    compared(callee, 'pause', {
-      rank: RANK.settings,
+    compareItem(callee, 'pause', {
+      rank: STEP_RANK.settings,
       wanted: 'false',
       found: paused,
       step: null,
@@ -191,7 +202,7 @@ async function settingItems(
   if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')
-  const ofHub = minimumWei > BigInt(minimum) ? RANK.raiseHub : RANK.lowerHub
+  const ofHub = minimumWei > BigInt(minimum) ? STEP_RANK.raiseHub : STEP_RANK.lowerHub
   const delegate = await readContract(ask, endpoint, {
     abi: endpointAbi,
     functionName: 'delegates',
@@ -203,7 +214,7 @@ async function settingItems(
       minimumWei,
       minimum,
       'setMinimum',
-      what === 'hub' ? ofHub : RANK.settings,
+      what === 'hub' ? ofHub : STEP_RANK.settings,
     ),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )

@@ -13,21 +13,21 @@ import {
 } from '../contracts/index.js'
 
 /**
- * Deploys by CREATE2 (EIP-1014) what it is called with, a salt and creation code: the same address for whoever calls,
- * known before (Arachnid's deterministic deployment proxy, at this address on most public chains).
+ * Arachnid's deterministic deployment proxy, at this address on most public chains. Its calldata is a salt and creation
+ * code, which it deploys by CREATE2 (EIP-1014). The deployed address does not depend on the caller and is known before.
  */
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
-/** A contract of ours by its creation code, constructor arguments included. */
+/** Creation code of one of our contracts, constructor arguments included. */
 export interface Creation {
   code: Hex
-  /** Slot in which the proxy puts it. */
+  /** Address at which the proxy deploys the contract. */
   address: Hex
-  /** The call of the proxy that deploys it. */
+  /** Calldata of the proxy for the deployment. */
   data: Hex
 }
 
-/** Deployment by the proxy. @param code with constructor arguments */
+/** Deployment by the proxy. @param code creation code with constructor arguments */
 export const creationOf = (salt: Hex, code: Hex): Creation => {
   const address = getContractAddress({
     opcode: 'CREATE2',
@@ -38,10 +38,10 @@ export const creationOf = (salt: Hex, code: Hex): Creation => {
   return { code, address: address.toLowerCase() as Hex, data: concat([salt, code]) }
 }
 
-/** A desired contract, and the address at which it stands, or will stand. */
+/** A desired contract with its present or future address. */
 export interface Contract {
   what: 'hub' | 'spoke' | 'payments'
-  /** Field of the chains file with its address. */
+  /** Field of the chains file that holds the contract's address. */
   field: 'contract' | 'communityPayments'
   address: Hex
   creation: Creation
@@ -74,7 +74,10 @@ export const hubCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
   return encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
 }
 
-/** The same of a spoke. @param hubEid LayerZero's endpoint id of the hub's chain */
+/**
+ * Creation code of a spoke, constructor arguments included.
+ * @param hubEid LayerZero's endpoint id of the hub's chain
+ */
 export const spokeCode = ({ endpoint, owner, pauser, minimumWei }: App, hubEid: number): Hex =>
   encodeDeployData({
     abi: spokeAbi,
@@ -82,7 +85,7 @@ export const spokeCode = ({ endpoint, owner, pauser, minimumWei }: App, hubEid: 
     args: [endpoint, hubEid, owner, pauser, minimumWei],
   })
 
-/** The same of a contract for payments. */
+/** Creation code of a contract for payments, constructor arguments included. */
 export const paymentsCode = (
   payments: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>,
 ): Hex => {
@@ -91,12 +94,18 @@ export const paymentsCode = (
   return encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
 }
 
-/** Distributors differ by the root of their tree. @param encoded constructor arguments in ABI form */
+/**
+ * Creation of an airdrop distributor. Distributors differ by the root of their tree.
+ * @param encoded constructor arguments in ABI form
+ */
 export const distributorCreation = (encoded: Hex): Creation =>
   creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
-/** The creation runs in a call on this chain, so immutables are included. */
-export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
+/**
+ * True if deployed code equals what our creation code returns. The creation code runs in an `eth_call` on this chain,
+ * so the comparison includes immutables.
+ */
+export async function matchesCreation(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
   return (
     code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
   )

@@ -8,13 +8,16 @@ import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { codeItem, ownerItems, readText } from './compare.js'
 import { creationOf } from './creation.js'
-import { callStep, compared, type Item, RANK } from './item.js'
+import { callStep, compareItem, type Item, STEP_RANK } from './item.js'
 import type { SendingChain } from './send.js'
 
 /** ENS's registry (ERC-137) on Ethereum, Sepolia and Holesky. */
 export const ENS_REGISTRY: Hex = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
 
-/** Calls of the registry. The NameWrapper, which may hold a name there, has `ownerOf` and the same `setResolver`. */
+/**
+ * Functions of the registry. The NameWrapper, which may own a name in the registry, has `ownerOf` and the same
+ * `setResolver`.
+ */
 export const ensRegistryAbi = parseAbi([
   'function owner(bytes32 node) view returns (address)',
   'function resolver(bytes32 node) view returns (address)',
@@ -22,11 +25,14 @@ export const ensRegistryAbi = parseAbi([
   'function ownerOf(uint256 node) view returns (address)',
 ])
 
-/** Desired settings of the resolver of an ENS name: its owner, the gateway's key, and its URL. */
+/** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
 type DesiredEns = DraftEns &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
-/** A chain of the chains file, or by nodes of its own. @throws Error with one sentence */
+/**
+ * The chain of the ENS resolver: a chain of the chains file, or a chain with RPC URLs of its own.
+ * @throws Error with one sentence
+ */
 export function ensChainOf(
   chains: readonly DraftChain[],
   { chainId, rpcUrls: urls }: DraftEns,
@@ -59,7 +65,7 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
     [0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])),
   )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new key takes the free place first, so names resolve while the APIs change theirs
+  // a new key takes the free slot first, so names resolve while the API processes change their keys
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
   const help = signs
@@ -70,15 +76,15 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
   return [
     { ...code, ...missing },
     ...items,
-    compared(callee, 'signer', {
-      rank: RANK.settings,
+    compareItem(callee, 'signer', {
+      rank: STEP_RANK.settings,
       wanted: signer,
       found,
       advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
-    compared(callee, 'URL', {
-      rank: RANK.settings,
+    compareItem(callee, 'URL', {
+      rank: STEP_RANK.settings,
       wanted: url,
       found: first,
       step: call('setUrls', [[url]]),
@@ -87,7 +93,7 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
   ]
 }
 
-/** The resolver that the registry names, as the owner of the ENS name sets it. */
+/** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set it. */
 async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<Item> {
   const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
@@ -103,12 +109,12 @@ async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<
   const does = `makes ${resolver} the resolver of ${parent} by the ${by} ${at}`
   const call = { abi: ensRegistryAbi, functionName: 'setResolver', args: [node, resolver], does }
   const isNobodys = owner === zeroAddress
-  return compared(callee, 'resolver', {
+  return compareItem(callee, 'resolver', {
     wanted: resolver,
     found: await read(registry, 'resolver'),
     ...(isNobodys
-      ? { rank: RANK.deploy, step: null }
-      : { rank: RANK.name, step: callStep(callee, call) }),
+      ? { rank: STEP_RANK.deploy, step: null }
+      : { rank: STEP_RANK.name, step: callStep(callee, call) }),
     advice:
       isNobodys &&
       `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,

@@ -5,17 +5,20 @@ import type { DesiredChain } from '../../../config/desired.js'
 export interface Step {
   /** Network label of the chain. */
   chain: string
-  /** Address that has to sign; null: anybody. */
+  /** Address that has to sign. Null: any account may send it. */
   by: Hex | null
   to: Hex
   data: Hex
   value: bigint
-  /** The effect, in a few words. */
+  /** Effect of the transaction, in a few words. */
   does: string
 }
 
-/** Order of the steps: later ones rely on earlier ones. Peers open the bridge, an ENS name leads to its resolver. */
-export const RANK = {
+/**
+ * Order of the steps: later steps rely on earlier ones. Setting a peer opens the bridge. An ENS name leads to its
+ * resolver.
+ */
+export const STEP_RANK = {
   deploy: 0,
   lowerHub: 1,
   settings: 2,
@@ -28,18 +31,18 @@ export const RANK = {
 /** Desired value beside the value on the chain. */
 export interface Item {
   chain: string
-  /** `hub, pauser` */
+  /** Subject of the comparison, such as `hub, pauser`. */
   about: string
   wanted: string
   found: string
   isRight: boolean
   rank: number
-  /** Null where the value is right, or where no transaction of ours would change it. */
+  /** Null where the value is right, or where none of our transactions can change it. */
   step: Step | null
   advice?: string
 }
 
-/** Place of a desired contract, with the account that may call its settings. */
+/** A desired contract with the account that may change its settings. */
 export interface Callee {
   chain: string
   /** `hub`, `spoke`, `payments`, `ENS resolver` */
@@ -49,17 +52,17 @@ export interface Callee {
 }
 
 /** A hub or spoke with the desired state of its chain. */
-export interface End extends Callee {
+export interface DeploymentEnd extends Callee {
   desired: DesiredChain
   isDeployed: boolean
 }
 
-/** Steps of items that differ from the desired state, in the order in which they can be sent. */
+/** Steps of the items that differ from the desired state, in the order in which to send them. */
 export const stepsOf = (items: readonly Item[]): Step[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
-/** A comparison of two values that are printed as they are compared. */
-export function compared(
+/** Compares two values by their printed form. */
+export function compareItem(
   { chain, what }: Pick<Callee, 'chain' | 'what'>,
   field: string,
   values: {
@@ -85,7 +88,7 @@ export function compared(
   }
 }
 
-/** A call as a step, by the owner of the contract that it concerns. */
+/** A call as a step, signed by the owner of the contract. */
 export function callStep(
   { chain, at, owner }: Callee,
   call: {

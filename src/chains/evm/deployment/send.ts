@@ -5,11 +5,11 @@ import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { type Fees, maxCostWei, offerAnew } from '../gasFees.js'
+import { doubledFees, type Fees, maxCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
-import { firstBlock } from '../transactions.js'
+import { findFirstBlock } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
 export interface SendingChain {
@@ -23,8 +23,8 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
- * earlier run left in the pool is waited for first, so nothing is sent twice.
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. First it
+ * waits for a pending transaction of an earlier run, so that nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendCall(
@@ -34,7 +34,7 @@ export async function sendCall(
 ): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
-  await settled(chain, from)
+  await waitUntilSettled(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
     const [fees, balance] = await Promise.all([
@@ -63,8 +63,8 @@ export async function sendCall(
 }
 
 /**
- * Sends a transaction, and offers twice the price after each refusal of its fees.
- * @returns its hash, once a node has it
+ * Sends a transaction. After each refusal of its fees it offers twice the price.
+ * @returns the hash, once a node has the transaction
  * @throws Error with one sentence
  */
 async function offer(
@@ -76,9 +76,9 @@ async function offer(
   for (let fees = first; ; ) {
     const raw = await sign(fees)
     const failure = await failureOf(broadcast(rpc, raw))
-    // a node that has the transaction already took it
+    // `known`: a node already has this transaction
     if (failure === null || failure.class === 'known') return keccak256(raw)
-    const next = failure.class === 'fee' ? offerAnew(fees, first, await capWei()) : null
+    const next = failure.class === 'fee' ? doubledFees(fees, first, await capWei()) : null
     if (next === null)
       throw new Error(
         `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
@@ -87,7 +87,7 @@ async function offer(
   }
 }
 
-/** What a node says about a transaction; null where it took it. @throws what may pass */
+/** The node's failure of a sent transaction. Null where the node accepted it. @throws a transient failure */
 async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
   try {
     await sent
@@ -100,7 +100,7 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+export async function waitUntilSettled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
   const count = (ask: Call, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
@@ -135,14 +135,17 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * Block of a contract's deployment, looked for backwards from the newest.
- * @returns null where the node has no state that is old enough
+ * Block of a contract's deployment, searched backwards from the newest block.
+ * @returns null where the node's state does not reach far enough back
  */
-export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
+export async function findDeploymentBlock(
+  { rpc }: SendingChain,
+  address: Hex,
+): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
       (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
-    return firstBlock(head, hasCode).catch(() => null)
+    return findFirstBlock(head, hasCode).catch(() => null)
   })
 }

@@ -16,11 +16,11 @@ import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import {
   associatedTokenAddress,
-  COMMITMENT,
   readDecimals,
   readMintDecimals,
   readTokenAccounts,
   readTokenBalance,
+  WALLET_COMMITMENT,
 } from '../tokens.js'
 import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
 
@@ -48,7 +48,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
     }
     const mint = price.token === NATIVE ? null : new PublicKey(price.token)
     const [{ blockhash }, token] = await Promise.all([
-      readLatestBlockhash(call, COMMITMENT),
+      readLatestBlockhash(call, WALLET_COMMITMENT),
       mint ? paidToken(call, payer, mint, price.amount) : undefined,
     ])
     return {
@@ -78,7 +78,7 @@ export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** The payer's associated account, or another one where only that holds enough. */
+/** The payer's associated token account, or another one where only that account holds enough. */
 async function paidToken(
   call: Call,
   payer: PublicKey,

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { big, decode, type Registrar, reads, writes } from '../registrar.js'
+import {
+  decodeAccount,
+  type Registrar,
+  readonlyAccount,
+  toAnchorNumber,
+  writableAccount,
+} from '../registrar.js'
 import { associatedTokenAddress } from '../tokens.js'
 
-/** Key of an open payment: its number is the payer's choice. */
+/** Key of an open payment. The payer chooses the number. */
 interface CommunityPaymentKey {
   payer: PublicKey
   /** Below 2^64. */
@@ -11,7 +17,7 @@ interface CommunityPaymentKey {
 }
 
 export interface CommunityTerms extends CommunityPaymentKey {
-  /** Words, as on chain. */
+  /** Community and name as 32-byte words, as stored on chain. */
   community: Uint8Array
   name: Uint8Array
   recipient: PublicKey
@@ -24,26 +30,29 @@ export interface CommunityTerms extends CommunityPaymentKey {
 export interface PaidToken {
   mint: PublicKey
   decimals: number
-  /** Token account of the payer; the associated one when absent. */
+  /** Token account of the payer. Absent: the associated token account. */
   source?: PublicKey
 }
 
-/** Means to decide a payment. */
+/** What a decision about a payment needs. */
 export interface CountedPayment extends CommunityPaymentKey {
-  /** Number among all payments. */
+  /** Number of the payment among all payments. */
   sequence: bigint
   /** The mint; null for SOL. */
   token: PublicKey | null
   recipient: PublicKey
 }
 
-/** State of a payment whose money is not paid out. `refused`: the payer's to collect; `released`: the recipient's. */
+/**
+ * State of a payment whose money is still in the program. `refused`: the payer can withdraw it. `released`: the
+ * recipient can.
+ */
 type CommunityState = 'held' | 'refused' | 'released'
 
-/** Account of a payment whose money is not paid out. */
+/** Account of a payment whose money is still in the program. */
 export interface CommunityPaymentAccount extends CountedPayment {
   amount: bigint
-  /** Unix seconds: the payer's to take back from then on, if still held. */
+  /** Unix seconds. From then on the payer may take the payment back, if it is still held. */
   reclaimableAt: bigint
   state: CommunityState
 }
@@ -52,21 +61,21 @@ const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 /** Token of a payment in SOL. */
 const NATIVE_TOKEN = PublicKey.default
 
-/**
- * Number of a payment, by payer and words: no wallet has two open payments for one name.
- */
+/** Number of a payment, derived from community and name: no wallet has two open payments for one name. */
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-/** Instructions of payments for community names, and their accounts. */
+/** Instructions for payments for community names, and their accounts. */
 export function createCommunityProgram({ address, instruction }: Registrar) {
-  /** Account that holds all tokens of a mint. */
+  /** Token account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
-    address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8))
+    address('community', payer.toBytes(), toAnchorNumber(number).toArrayLike(Buffer, 'le', 8))
   const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
-    token ? [reads(token), writes(vault(token)), writes(account(token))] : []
-  /** @param paid who is paid */
+    token
+      ? [readonlyAccount(token), writableAccount(vault(token)), writableAccount(account(token))]
+      : []
+  /** @param paid account that gets the money */
   const decide =
     (
       name: 'refuse_community' | 'release_community',
@@ -74,10 +83,10 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     ) =>
     (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction => {
       const groups = payments.flatMap((one) => [
-        ...[paymentAccount(one), one.payer, paid(one)].map(writes),
+        ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
         ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
       ])
-      const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
+      const args = { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) }
       return instruction(name, args, { relay_authority: relayAuthority }, groups)
     }
 
@@ -92,7 +101,12 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
-      const args = { ...words, number: big(number), recipient, amount: big(amount) }
+      const args = {
+        ...words,
+        number: toAnchorNumber(number),
+        recipient,
+        amount: toAnchorNumber(amount),
+      }
       const accounts = { payer, payment: paymentAccount(terms) }
       if (!token) return instruction('pay_community', args, accounts)
       const { mint, decimals, source = associatedTokenAddress(payer, mint) } = token
@@ -100,9 +114,9 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
       return instruction('pay_community_token', { ...args, decimals }, { ...accounts, ...ofToken })
     },
     /**
-     * Takes a payment's money: its payer's where nobody has decided in time or it was refused, its recipient's where it
-     * was released. Signed by that owner.
-     * @param destination token account of the owner; the associated one when absent
+     * Instruction that withdraws a payment's money. The owner signs: the payer, where the payment was refused or nobody
+     * decided in time; the recipient, where it was released.
+     * @param destination token account of the owner; absent: the associated one
      */
     claim: (
       owner: PublicKey,
@@ -111,13 +125,17 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     ): TransactionInstruction =>
       instruction(
         'claim_community',
-        { sequence: big(payment.sequence) },
+        { sequence: toAnchorNumber(payment.sequence) },
         { owner, payment: paymentAccount(payment), payer: payment.payer },
         tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint)),
       ),
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
-      const { token, state: status, ...fields } = decode<RawPayment>('CommunityPayment', data)
+      const {
+        token,
+        state: status,
+        ...fields
+      } = decodeAccount<RawPayment>('CommunityPayment', data)
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,

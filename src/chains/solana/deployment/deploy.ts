@@ -23,7 +23,7 @@ import {
 } from './loader.js'
 
 const COMMITMENT = 'confirmed'
-/** Size of a write: a transaction has 1,232 bytes, of which the rest takes 300. */
+/** Bytes of code in one write. A transaction has 1,232 bytes, of which the rest takes about 300. */
 const PIECE_BYTES = 900
 const WRITES_AT_ONCE = 8
 const SLOT_POLL_MS = 50
@@ -31,7 +31,7 @@ const SLOT_POLL_MS = 50
 export interface ProgramDeployment {
   /** Pays, and becomes upgrade authority. */
   payer: Keypair
-  /** Its public key becomes the program's id. */
+  /** Key pair whose public key becomes the program's id. */
   program: Keypair
   code: Buffer
   unitPrice?: number
@@ -39,9 +39,9 @@ export interface ProgramDeployment {
 }
 
 /**
- * Deploys a program as `solana program deploy` does: a buffer written in pieces, then the program from it. The buffer's
- * address follows from payer, program and code, so a run after a crash writes only what is missing. Resolves in
- * the next slot, when the program can be called.
+ * Deploys a program as `solana program deploy` does: writes the code into a buffer in pieces, then makes the program
+ * from it. The buffer's address follows from payer, program and code, so a run after a crash writes only what is
+ * missing. Resolves in the next slot, when the program can be called.
  * @throws Error with one sentence
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {
@@ -91,15 +91,15 @@ export async function readProgram(
 
 const FIRST_POLL_MS = 50
 const POLL_MS = 1_000
-/** The bytes are sent again so often: a leader may drop them. */
+/** Interval at which a transaction is sent again: a leader may drop it. */
 const SEND_EVERY_MS = 2_000
 
 /**
- * Signs instructions as one transaction, paid by the first signer, sends it after the node has simulated it, and waits
+ * Signs instructions as one transaction, paid by the first signer. Sends it after the node has simulated it, and waits
  * until it is confirmed.
- * @param unitPrice of a compute unit, millionths of a lamport
- * @returns its signature
- * @throws Error with one sentence where it fails, or its blockhash expires
+ * @param unitPrice price of a compute unit, millionths of a lamport
+ * @returns the signature
+ * @throws Error with one sentence where the transaction fails or its blockhash expires
  */
 export async function sendInstructions(
   rpc: SolanaRpc,

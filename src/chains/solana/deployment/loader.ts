@@ -9,7 +9,14 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
-import { authority, big, reads, SYSTEM, signs, writes } from '../registrar.js'
+import {
+  authorityAccount,
+  readonlyAccount,
+  SYSTEM_ACCOUNT,
+  signerAccount,
+  toAnchorNumber,
+  writableAccount,
+} from '../registrar.js'
 
 /** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
@@ -24,7 +31,7 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
-/** Code is written into it: the same for the same payer, program and code. */
+/** Account that the code is written into. The same payer, program and code give the same account. */
 export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
@@ -34,7 +41,10 @@ export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
 }
 
-/** Signed and paid by `payer`, who may write into the buffer. @param lamports the buffer's rent */
+/**
+ * Instruction that creates the buffer. `payer` signs, pays, and may write into it.
+ * @param lamports the buffer's rent
+ */
 export function createBuffer(
   payer: PublicKey,
   { seed, address }: { seed: string; address: PublicKey },
@@ -49,21 +59,27 @@ export function createBuffer(
       lamports,
       programId: UPGRADEABLE_LOADER,
     }),
-    loaderInstruction([writes(address), reads(payer)], INSTRUCTION.INITIALIZE_BUFFER),
+    loaderInstruction(
+      [writableAccount(address), readonlyAccount(payer)],
+      INSTRUCTION.INITIALIZE_BUFFER,
+    ),
   ]
 }
 
-/** Writes a piece of the code. @param by the buffer's authority, who signs */
+/** Instruction that writes a piece of the code. @param by the buffer's authority, who signs */
 export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
   loaderInstruction(
-    [writes(buffer), authority(by)],
+    [writableAccount(buffer), authorityAccount(by)],
     INSTRUCTION.WRITE,
     u32(offset),
     u64(piece.length),
     piece,
   )
 
-/** Signed by the program's key and by `payer`, who becomes upgrade authority. */
+/**
+ * Instruction that makes the program from the buffer. The program's key and `payer` sign. `payer` becomes upgrade
+ * authority.
+ */
 export function deployBuffer(
   payer: PublicKey,
   { program, buffer }: { program: PublicKey; buffer: PublicKey },
@@ -71,8 +87,18 @@ export function deployBuffer(
 ): TransactionInstruction[] {
   const account = { fromPubkey: payer, newAccountPubkey: program, programId: UPGRADEABLE_LOADER }
   const keys = [
-    ...[signs(payer), writes(programDataAddress(program)), writes(program), writes(buffer)],
-    ...[reads(SYSVAR_RENT_PUBKEY), reads(SYSVAR_CLOCK_PUBKEY), SYSTEM, authority(payer)],
+    ...[
+      signerAccount(payer),
+      writableAccount(programDataAddress(program)),
+      writableAccount(program),
+      writableAccount(buffer),
+    ],
+    ...[
+      readonlyAccount(SYSVAR_RENT_PUBKEY),
+      readonlyAccount(SYSVAR_CLOCK_PUBKEY),
+      SYSTEM_ACCOUNT,
+      authorityAccount(payer),
+    ],
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_BYTES }),
@@ -81,14 +107,14 @@ export function deployBuffer(
 }
 
 export interface ProgramData {
-  /** Slot of its last deployment. */
+  /** Slot of the last deployment. */
   slot: bigint
-  /** Null where the program is final. */
+  /** Null where the program can't be upgraded. */
   upgradeAuthority: PublicKey | null
   code: Buffer
 }
 
-/** Reads the account at `programDataAddress`; null for anything else. */
+/** Decodes the account at `programDataAddress`. Null for any other account. */
 export function decodeProgramData(data: Buffer): ProgramData | null {
   if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
     return null
@@ -102,7 +128,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** True if the code is the registrar's: what is left of the account behind it is zero. */
+/** True if the code is the registrar's, with only zeros behind it. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return (
@@ -123,5 +149,5 @@ function loaderInstruction(
   })
 }
 
-const u32 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 4)
-const u64 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 8)
+const u32 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
+const u64 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)

@@ -3,30 +3,31 @@ import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
-import { BEGIN, liveSchema } from '../../pg/session.js'
-import { inTries } from '../../pg/tries.js'
-import { alone } from '../alone.js'
+import { BEGIN_STATEMENT, liveSchema } from '../../pg/session.js'
+import { withRetries } from '../../pg/tries.js'
+import { inExclusiveSchema } from '../alone.js'
 import { endLeaders, readHead } from '../head.js'
 import { createSchema, foldBatch, type Replay } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
-/** Maximum of entries left for the locked switch, during which signed changes wait. */
+/** Most entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
-/** Timeout of the table locks, retried; below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled. */
+/**
+ * Timeout of the table locks, which are retried. Below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled.
+ */
 const LOCK_TIMEOUT_MS = 500
-/** That of a lock for which VACUUM waits; above deadlock_timeout, when PostgreSQL ends an autovacuum. */
+/** Timeout of a lock that VACUUM may hold. Above deadlock_timeout, at which PostgreSQL cancels an autovacuum. */
 const VACUUM_TIMEOUT_MS = 2_000
 
 /**
- * Takes a chain's blocks from one on back, by a new generation without their entries. Other entries keep order and
- * time. The fold runs beside the live tables, and one transaction switches over. The daemon may run: the indexing
- * leader stops writing and takes over anew. Without `apply` the result is discarded.
- *
- * Killed before the switch, a rewind has no visible effect, and the next one removes its leftovers.
- * @throws Error when another rewind of the network runs or the tables stay locked for a minute
+ * Removes a chain's blocks from a block on, by a new generation without their entries. Other entries keep order and
+ * time. The fold runs in tables beside the live ones, and one transaction switches over. The daemon may run: the
+ * indexing leader stops writing and starts again. Without `apply` the result is discarded. A rewind that is killed
+ * before the switch has no visible effect, and the next one removes what it left.
+ * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
  */
 export async function rewind(
   pool: pg.Pool,
@@ -34,24 +35,24 @@ export async function rewind(
   { apply }: { apply: boolean },
 ): Promise<RewindReport> {
   const { network } = target.row
-  return alone(pool, network, 'rewind', async (writer, schema) => {
+  return inExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
-    // leftovers of a killed one: rows of a generation that never began
+    // rows that a killed rewind left, of a generation that never began
     await execute(
       writer,
       network,
-      `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`,
+      `DELETE FROM ${partitionOf('journal', network)} WHERE network = $1 AND generation > $2`,
       [generation],
     )
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES)
-      await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
-    // takes long, so without a lock: what comes meanwhile is in no report
+      await writer.query(`ANALYZE ${schema}.${partitionOf(table, network)}`)
+    // takes long, so it holds no lock: changes that come meanwhile are not in the report
     const report = await readReport(writer, target, {
       schema,
       generation,
@@ -60,7 +61,7 @@ export async function rewind(
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
-      await inTries(writer, () => switchOver({ ...rebuild, done }))
+      await withRetries(writer, () => switchOver({ ...rebuild, done }))
     }
     return report
   })
@@ -71,14 +72,17 @@ interface Rebuild extends Replay {
   target: RewindTarget
   /** False for a dry run. */
   apply: boolean
-  /** Positions of refunded payments, whatever the new generation decides about them. */
+  /** Positions of refunded payments. The new generation gives them no name. */
   refused: ReadonlySet<string>
 }
 
 const isDropped = ({ position: at }: Entry, { row, block }: RewindTarget): boolean =>
   at !== null && at.chain === row.chain && at.block >= block
 
-/** Creates the new generation's tables. Journal rows go into the live table, invisible yet; a dry run has its own. */
+/**
+ * Creates the tables of the new generation. Its journal rows go into the live table, where no reader sees them yet. A
+ * dry run has its own journal table.
+ */
 async function createTables({
   writer,
   network,
@@ -92,17 +96,17 @@ async function createTables({
     tables,
     generation: generation + 1,
     kind: apply ? 'TABLE' : 'UNLOGGED TABLE',
-    // saves the switch a scan of the table
+    // spares the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
   await writer.query(`SET search_path = ${schema}, ${liveSchema(writer)}`)
 }
 
-/** A transaction per batch, until at most `leave` remain. */
+/** Folds in batches, one transaction each, until at most `leave` entries remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {
-    await writer.query(BEGIN)
+    await writer.query(BEGIN_STATEMENT)
     await foldBatch(rebuild)
     await writer.query('COMMIT')
   }
@@ -113,10 +117,10 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over, in one transaction behind the head's lock. */
+/** Switches over, in one transaction under the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
-  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${leaf(table, network)}`)
+  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${partitionOf(table, network)}`)
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
@@ -124,7 +128,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await endLeaders(writer, network, ['index'])
   await lockTables(writer, network)
   while (rebuild.done < end) await foldBatch(rebuild)
-  // no relayer begins a refusal meanwhile
+  // under this lock no relayer begins a refusal
   for (const place of await positionsOfRefused(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')

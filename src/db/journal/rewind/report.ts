@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
-import { WON } from '../../pg/codes.js'
-import { leaf } from '../../pg/partitions.js'
+import { WON_OUTCOME } from '../../pg/codes.js'
+import { partitionOf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { liveSchema } from '../../pg/session.js'
-import { type RewindTarget, staysAfterRewind } from './rows.js'
+import { KEPT_MESSAGES, type RewindTarget } from './rows.js'
 
-/** Ordered sample with the total count. */
+/** First rows of an ordered list, with the count of all. */
 export interface Sample<T> {
   count: number
   first: readonly T[]
@@ -21,11 +21,11 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names of another cluster now, by ids in hex; null where a name has none. */
+  /** Names that another cluster holds now, with cluster ids in hex. Null: no cluster. */
   names: Sample<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: Sample<{ seq: number; kind: EntryKind }>
-  /** Guids of a spoke's messages that stay, since the hub has or may have received them. */
+  /** Guids of messages in dropped blocks of a spoke that are kept, since the hub has or may have received them. */
   staying: Sample<{ guid: string }>
 }
 
@@ -72,20 +72,24 @@ export async function readReport(
   }
 }
 
-/** True if an entry is a signed change: slices of moves follow from those, and end where no name is left. */
+/**
+ * True if an entry is a signed change. Move entries are not: they follow from signed changes, and end when no name is
+ * left.
+ */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
-/** Serials differ between generations, so clusters are compared by id. */
+/** Compares clusters by id, since serials differ between generations. */
 function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
-  const former = (table: 'names' | 'clusters' | 'journal') => `${live}.${leaf(table, network)}`
-  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
+  const former = (table: 'names' | 'clusters' | 'journal') =>
+    `${live}.${partitionOf(table, network)}`
+  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionOf(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
-     WHERE n.network = $1 AND n.outcome = ${WON}`
+     WHERE n.network = $1 AND n.outcome = ${WON_OUTCOME}`
   const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {
@@ -94,12 +98,12 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staysAfterRewind} ORDER BY m.block, m.log_index`,
-    // kept entries keep their order: the n-th is entry n of the new generation
+    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${KEPT_MESSAGES} ORDER BY m.block, m.log_index`,
+    // entries keep their order, so the n-th kept entry is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
-      JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
+      JOIN ${journal}.${partitionOf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
       WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
   }
 }

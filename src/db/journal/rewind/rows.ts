@@ -2,43 +2,45 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { REOPENED } from '../../outbox/refusals.js'
-import { UNSENT } from '../../payments/refused.js'
+import { REOPENED_STATE } from '../../outbox/refusals.js'
+import { IS_UNSENT } from '../../payments/refused.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { liveSchema } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
 import { lockHead } from '../head.js'
 
-/** Blocks of a chain to drop, from one on. */
+/** Blocks of a chain to drop: all from `block` on. */
 export interface RewindTarget {
   row: ChainRow
   isHub: boolean
   /** First dropped block. */
   block: number
-  /** Hash of the block before it as the chain has it now, null for the first. */
+  /** Hash of the block before on the present chain. Null for the first block. */
   parentHash: Buffer | null
-  /** Time of the block before it, ms; 0 when unknown. */
+  /** Time of the block before, ms. 0 when unknown. */
   parentMs: number
 }
 
-/** Time before the dropped blocks in which a replaced transaction may have been seen; its verdict is derived again. */
+/** How long before the dropped blocks a replaced transaction may have been seen. Its verdict is derived again. */
 const REPLACED_WITHIN_MS = 86_400_000
-/** Margin for a stale `last_seen_ms` (rememberSighting) and for clock skew against the chain. */
+/**
+ * Margin for `last_seen_ms`, which is written with a delay (rememberSighting), and for clock skew against the chain.
+ */
 const CLOCK_MARGIN_MS = 60_000
 
-/** Locks what the switch replaces, before any work behind the head's lock. */
+/** Locks the tables that the switch replaces. Called before any work under the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
   const live = liveSchema(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
-    `${live}.${leaf(table, network)}`,
+    `${live}.${partitionOf(table, network)}`,
   ])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
-/** Replaces the live tables by the rebuilt ones, under brief locks. */
+/** Replaces the live tables by the rebuilt ones, under short locks. */
 export async function switchTables(
   client: pg.ClientBase,
   network: Network,
@@ -46,7 +48,7 @@ export async function switchTables(
 ): Promise<void> {
   const live = liveSchema(client)
   for (const table of STATE_TABLES) {
-    const name = leaf(table, network)
+    const name = partitionOf(table, network)
     await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
     await client.query(`DROP TABLE ${live}.${name}`)
     await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA ${live}`)
@@ -59,7 +61,8 @@ export async function switchTables(
 
 /**
  * Rewinds a chain's rows outside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
- * nonces and delivered messages belong to no generation; deliveries that ended in a dropped block are reopened.
+ * nonces and delivered messages belong to no generation and stay. Deliveries that ended in a dropped block are
+ * reopened.
  */
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
@@ -84,7 +87,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
     ...seenMs,
   )
   await reopenDeliveries(client, target)
-  // payments are read again with their blocks; refunds are known by id
+  // payments are read again with their blocks. Refunds are known by payment id.
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
   await run(seen, chain, block)
   const ended = 'network = $1 AND chain = $2 AND outcome_block >= $3'
@@ -95,39 +98,44 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   } else {
     const jobs =
       'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
-    await run(`${jobs} AND ${UNSENT} AND ${vanishing}`, chain, block)
+    await run(`${jobs} AND ${IS_UNSENT} AND ${vanishing}`, chain, block)
     await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
 }
 
-/** For verdicts that may depend on the blocks: parameters network, chain, times of mined and replaced ones. */
+/**
+ * Condition on verdicts that may depend on the dropped blocks. Parameters: network, chain, times for mined and for
+ * replaced transactions.
+ */
 const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
 /**
- * Condition on messages of a spoke to read again: parameters network, chain, block. Those that the hub has or may have
- * received stay, and so do their deliveries.
+ * Condition on a spoke's messages that are deleted and read again. Parameters: network, chain, block. Messages that the
+ * hub has or may have received stay, with their deliveries.
  */
 const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
-  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT}))`
 
-/** Condition on messages of a spoke that stay in dropped blocks: parameters network, chain, block. */
-export const staysAfterRewind = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+/** Condition on a spoke's messages in dropped blocks that stay. Parameters: network, chain, block. */
+export const KEPT_MESSAGES = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
-/** Condition on deliveries that may have ended in a dropped block, whose number may not be stored. */
+/** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */
 const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
   OR j.included IS NULL AND j.updated_ms >= $4
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
-/** Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again. */
+/**
+ * Reopens deliveries: with a nonce at the receipt, otherwise at the message. A delivery that was executed ends again.
+ */
 async function reopenDeliveries(
   client: pg.ClientBase,
   { row, isHub, block, parentMs }: RewindTarget,
 ): Promise<void> {
   const { network, chain } = row
-  const reopened = `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  const reopened = `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
   const settled = `UPDATE messages m SET settled = false FROM received r
@@ -136,12 +144,12 @@ async function reopenDeliveries(
 }
 
 /**
- * Takes a chain's rows from a block on back, in the transaction of the indexing leader: of a local chain that came back
+ * Removes a chain's rows from a block on, in a transaction of the indexing leader. For a local chain that restarted
  * without its newest blocks. Journal, generation and page tokens stay.
  * @returns false where the journal has entries of those blocks
  * @throws LostLeadershipError
  */
-export async function takeRowsBack(
+export async function removeNewestRows(
   client: pg.ClientBase,
   target: RewindTarget,
   epoch: number,
@@ -154,7 +162,7 @@ export async function takeRowsBack(
   return true
 }
 
-/** True if the journal in force has entries of the chain's dropped blocks. */
+/** True if the current journal has entries of the chain's dropped blocks. */
 async function hasEntries(db: Queryable, { row, block }: RewindTarget): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM journal_heads h JOIN journal j ON j.network = h.network
       AND j.generation = h.generation AND j.chain = $2 AND j.block >= $3

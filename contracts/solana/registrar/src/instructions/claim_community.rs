@@ -7,7 +7,7 @@ use crate::layout::{require_payer, Discriminated, State};
 use crate::system;
 use crate::token::{self, Payout};
 
-/// Pays a payment to whose it is, who signs: to the payer where nobody has decided in time, else to whom the relay
+/// Pays a payment to its owner, who signs: to the payer where nobody has decided in time, else to whom the relay
 /// authority's word has made it belong. Tokens go to any token account of that owner's.
 ///
 /// Accounts: owner (signer, writable), state, payment (w), payer (w), token program, event authority, program, and

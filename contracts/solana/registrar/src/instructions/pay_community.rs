@@ -13,7 +13,7 @@ use crate::token::{self, Transfer};
 use crate::treasury;
 
 /// What is paid for what. What a name costs is not known here, nor whether it is taken: whoever watches judges the
-/// payment, and has it released or refused. A number tells the payer's open payments apart.
+/// payment, and has it released or refused. A number distinguishes the payer's open payments.
 #[repr(C)]
 struct Terms {
     number: u64,
