@@ -22,7 +22,7 @@ const empty = { query: async () => ({ rows: [], rowCount: 0, fields: [] }) } as 
 
 it('has a row for each rule of the retention, and no other', async () => {
   const rules = Object.keys(await removeExpired(empty, 'mainnet'))
-  const table = text.slice(text.indexOf('| what |'), text.indexOf('Others go'))
+  const table = text.slice(text.indexOf('| what |'), text.indexOf('Other rows are removed'))
   expect(rowsOf(table).map(([what]) => what)).toEqual(['what', '---', ...rules])
 })
 
