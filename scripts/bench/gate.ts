@@ -20,7 +20,7 @@ export interface Load extends Record<Percentile, number> {
 }
 
 /** Smallest idle share of the machine. Below it the service shares its processor with the generator. */
-export const LEAST_IDLE = 0.2
+const LEAST_IDLE = 0.2
 
 /** Sentences about broken limits. */
 export function breaches(phase: keyof typeof LIMITS, load: Load): string[] {
