@@ -96,7 +96,7 @@ addContractCommands(program)
 addSolanaCommands(program)
 addWebhookCommands(program)
 
-// a reader that reads no further, as `head`, ends a command; a disk that is full is told
+// a reader that reads no further, such as `head`, ends a command; a full disk is reported
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') console.error(`clusterd: the output can not be written (${code}).`)
   process.exit(code === 'EPIPE' ? 0 : 1)

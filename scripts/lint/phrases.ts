@@ -59,20 +59,12 @@ const LEFT_OUT = [
   'src/chains/rpc/providers.test.ts',
 ]
 
-/** Rooms whose comments and names are not reworded yet. A room comes off this list once it has no retired phrase. */
-const PENDING =
-  /^(?:src\/(?:api|client|config|push|record|registry|web)\/|src\/cli[./]|test\/(?:airdrop|api|cli|conformance|e2e|ens|golden|privacy|push|storage)\/)/
-
-/** Their texts and names in the tests of other rooms. */
-const QUOTES_PENDING = ['test/communities/payment-ends.test.ts', 'test/world/rehearsal.test.ts']
-
 /**
  * Retired phrases in a file's comments, texts and identifiers (`isTold`, `TOLD_MS`), as `path:line: what to write
  * instead`.
  */
 export function retiredPhrases({ path, text }: TextFile): string[] {
   if (!CHECKED.test(path) || LEFT_OUT.some((start) => path.startsWith(start))) return []
-  if (PENDING.test(path) || QUOTES_PENDING.includes(path)) return []
   return PHRASES.flatMap(({ phrase, instead, pattern }) =>
     [...text.matchAll(pattern)].map(({ index }) => {
       const line = text.slice(0, index).split('\n').length

@@ -82,9 +82,9 @@ const TOOLS = {
       sender: address,
       names,
     },
-    answer: (client, { names, ...wish }, signal) => {
+    answer: (client, { names, ...quoted }, signal) => {
       const bids = names.map((one) => (typeof one === 'string' ? { name: one } : one))
-      return client.quote({ ...wish, names: bids } as Parameters<Client['quote']>[0], { signal })
+      return client.quote({ ...quoted, names: bids } as Parameters<Client['quote']>[0], { signal })
     },
   }),
   transaction_status: tool({

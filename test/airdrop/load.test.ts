@@ -250,10 +250,10 @@ describe('clusterd airdrop load', () => {
   })
 
   it.each([
-    ['a chain that is none', { chain: '99' }, 'is the network label of an EVM chain'],
+    ['an unknown chain', { chain: '99' }, 'is the network label of an EVM chain'],
     ['Solana', { chain: 'solana' }, 'is the network label of an EVM chain'],
     ['another network', { testnet: true }, 'Chain "1" belongs to mainnet'],
-    ['a community that is none', { community: 'a b' }, 'is no community'],
+    ['a text that is not a community', { community: 'a b' }, 'is no community'],
   ])('refuses %s', async (_what, options, message) => {
     await expect(
       loadAirdropFile(fileOf(csvOf(rowsOf(3))), { ...place(), ...options }),

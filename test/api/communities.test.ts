@@ -47,7 +47,7 @@ describe('the rules of a community', () => {
   it.each([
     ['an unknown field', { priecs: [] }],
     [
-      'a price on a network that is none of ours',
+      'a price on an unknown network',
       { prices: [{ network: '10', token: 'native', amount: '100', recipient: RECIPIENT }] },
     ],
     [
@@ -67,7 +67,7 @@ describe('the rules of a community', () => {
         ownersOnly: true,
       },
     ],
-    ['a day that is none', { startsAt: '2026-02-30T00:00:00Z' }],
+    ['a day that does not exist', { startsAt: '2026-02-30T00:00:00Z' }],
     ['an unknown requirement', { requirements: [{ kind: 'karma' }] }],
   ])('can not have %s', async (_what, rules) => {
     const name = freshName()
@@ -366,9 +366,9 @@ it('a change of its cluster reads names below a community once, however many pri
   const stem = 'x'.repeat(27)
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
   for (const one of below) {
-    const wish = { name: one, walletAddress: randomAddress() }
+    const body = { name: one, walletAddress: randomAddress() }
     expect(
-      (await owner.call('POST', `/v1/names/community/${name}/register`, wish)).status,
+      (await owner.call('POST', `/v1/names/community/${name}/register`, body)).status,
       one,
     ).toBe(200)
   }

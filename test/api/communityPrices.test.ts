@@ -20,25 +20,25 @@ describe('a community with several prices', () => {
   })
 
   it.each([
-    { wish: 'nothing', asked: {}, answer: { price: native } },
-    { wish: 'a network', asked: { network: '1' }, answer: { price: native } },
-    { wish: 'the native token', asked: { token: 'native' }, answer: { price: native } },
+    { case: 'nothing', asked: {}, answer: { price: native } },
+    { case: 'a network', asked: { network: '1' }, answer: { price: native } },
+    { case: 'the native token', asked: { token: 'native' }, answer: { price: native } },
     {
-      wish: 'a token whose allowance a chain that does not answer has',
+      case: 'a token whose allowance a chain that does not answer has',
       asked: { network: '1', token: getAddress(TOKEN) },
       answer: { error: 'unavailable' },
     },
     {
-      wish: 'a token of no price',
+      case: 'a token of no price',
       asked: { token: RECIPIENT },
       answer: { status: 400, error: 'invalid_chain_id' },
     },
     {
-      wish: 'a token that is no address',
+      case: 'a token that is no address',
       asked: { token: '0x12' },
       answer: { status: 400, error: 'unsupported_address' },
     },
-  ])('is paid as the request asks: $wish', async ({ asked, answer }) => {
+  ])('is paid as the request asks: $case', async ({ asked, answer }) => {
     const { body } = await alice.call('POST', `/v1/names/community/${name}/register`, {
       name: 'alice',
       ...asked,

@@ -56,16 +56,16 @@ describe('the client', () => {
       { name: 'a b', isAvailable: false, reason: 'invalid_name' },
     ])
     expect((await client.networks()).map(({ network }) => network)).toContain('8453')
-    const wish = { network: '1', sender: owner.address, names: [{ name: clubName }] }
-    const quote = await client.quote(wish)
-    expect(await client.request('POST', '/v1/register/evm', { body: wish })).toEqual(quote)
+    const request = { network: '1', sender: owner.address, names: [{ name: clubName }] }
+    const quote = await client.quote(request)
+    expect(await client.request('POST', '/v1/register/evm', { body: request })).toEqual(quote)
     tx = await sendQuoted('1', owner, quote as never)
     expect(await client.waitForStatus(tx)).toMatchObject({ tx, status: 'finalized' })
     expect(await client.status(tx)).toMatchObject({
       status: 'finalized',
       names: [{ name: clubName, outcome: 'won' }],
     })
-    await refused(client.quote(wish), 'names_unavailable')
+    await refused(client.quote(request), 'names_unavailable')
   })
 
   it('waits on the testnet, and for a status that is not final', async () => {
@@ -87,17 +87,17 @@ describe('the client', () => {
   })
 
   it('quotes Solana', async () => {
-    const wish = {
+    const request = {
       network: 'solana' as const,
       sender: solanaAccount().address,
       names: [{ name: freshName() }],
     }
     if (world().networks.mainnet.solana) {
-      expect(await client.quote(wish)).toMatchObject({
+      expect(await client.quote(request)).toMatchObject({
         type: 'solana',
         gasToken: { symbol: 'SOL' },
       })
-    } else await refused(client.quote(wish), 'unsupported_network')
+    } else await refused(client.quote(request), 'unsupported_network')
   })
 
   it('looks up names and addresses', async () => {

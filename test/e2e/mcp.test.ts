@@ -63,13 +63,13 @@ describe('clusterd mcp', () => {
     expect(await call('check_availability', { names: [free] })).toEqual([
       { name: free, isAvailable: true },
     ])
-    const wish = { network: '1', sender: account.address, names }
-    expect(await call('quote_registration', wish)).toMatchObject({ type: 'evm', names })
+    const request = { network: '1', sender: account.address, names }
+    expect(await call('quote_registration', request)).toMatchObject({ type: 'evm', names })
     const tx = await registerOn('1', account, names)
     expect(await call('transaction_status', { tx, waitSeconds: 50 })).toMatchObject({
       status: 'finalized',
     })
-    expect(await call('quote_registration', wish)).toMatch(/^names_unavailable: /)
+    expect(await call('quote_registration', request)).toMatch(/^names_unavailable: /)
     const { pending } = world().seeds.mainnet!.tx
     expect(await call('transaction_status', { tx: pending, waitSeconds: 0.2 })).toMatchObject({
       status: 'pending',

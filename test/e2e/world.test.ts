@@ -206,7 +206,7 @@ describe('the commands', () => {
   })
 
   it('need only the world’s folder, whose .env has the addresses and keys of stack.json too', async () => {
-    expect(await clusterd('doctor')).toMatch(/^\d+ ok, \d+ to look at, 0 bad$/m)
+    expect(await clusterd('doctor')).toMatch(/^\d+ ok, \d+ to check, 0 bad$/m)
     expect(await clusterd('outbox', 'list', '--mainnet')).toContain('spend_cap')
     const lines = fs.readFileSync(path.join(inject('home'), '.env'), 'utf8').split('\n')
     const { hub, spokes } = world().networks.mainnet

@@ -212,7 +212,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, looks } = await awaitStatus(context, id, { ms, since })
-    // each further look at an unknown transaction asks the chains again
+    // each further status of an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
     return {
       ...ok({ tx, ...found }, statusHeaders(found)),

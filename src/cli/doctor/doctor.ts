@@ -23,7 +23,7 @@ export async function doctor(
   else for (const finding of findings) print(finding)
   const count = (level: FindingLevel) =>
     findings.filter((finding) => finding.level === level).length
-  if (!json) console.log(`\n${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad`)
+  if (!json) console.log(`\n${count('ok')} ok, ${count('warn')} to check, ${count('bad')} bad`)
   if (count('bad') > 0) process.exitCode = 1
 }
 

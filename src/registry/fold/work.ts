@@ -97,7 +97,7 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
 
 /** Whether a name is taken below a community of the cluster. Public wallets share the namespace with these names. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
-  // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
+  // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a pass over all names of a cluster
   work.communityNames.size > 0 &&
   names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
 

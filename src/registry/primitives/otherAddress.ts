@@ -21,7 +21,7 @@ export interface OtherAddress {
 export const parseOtherAddress = (input: string): OtherAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
-/** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature tells them apart. */
+/** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature distinguishes them. */
 const readAptos = (input: string): OtherAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 

@@ -229,7 +229,7 @@ function Invitation() {
 }
 
 /** Number of names that the warning lists. */
-const TOLD = 10
+const NAMES_SHOWN = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */
 function movingText(account: Account): string {
@@ -239,7 +239,7 @@ function movingText(account: Account): string {
   const isLast =
     own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)
-    return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, TOLD).join(', ')}${names.length > TOLD ? ' and others' : ''}.`
+    return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ' and others' : ''}.`
   return own
     ? 'Your wallet leaves the cluster that it is verified in now.'
     : 'Your wallet becomes a verified member there.'

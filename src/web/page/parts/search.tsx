@@ -19,8 +19,8 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 const LEAST_LETTERS = 2
 
 /**
- * Registered names that begin with a text, and the text itself if it is a free name. @param prefix null while there
- * is none
+ * Registered names that begin with a text, and the text itself if it is a free name. @param prefix null without a
+ * text
  */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
   const { isTestnet } = useNet()
