@@ -15,7 +15,7 @@ it('the operator’s page shows chains, leaders, balances, nodes and loops of a 
   // facts that only the outbox's leader knows; on a slow machine the leader may just change
   await expect.poll(() => page('/'), DEADLINE).toContain(PARKED)
   const text = await page('/')
-  for (const heading of ['To look at', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])
+  for (const heading of ['To check', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])
     expect(text, heading).toContain(`<h2>${heading}</h2>`)
   expect(text).toMatch(/<td>mainnet<td>8453<td>\d+<td>/)
   expect(text).toContain('<td>the webhooks<td>')

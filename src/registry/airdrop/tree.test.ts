@@ -120,7 +120,7 @@ describe('pages', () => {
   it('that are missing or truncated give no proof', () => {
     const { pages } = build(some(10))
     const [page, nodes] = [...pages][0]!
-    expect(() => proofFrom(new Map(), 17)).toThrow('lacks node')
-    expect(() => proofFrom(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow('lacks node')
+    expect(() => proofFrom(new Map(), 17)).toThrow('does not have node')
+    expect(() => proofFrom(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow('does not have node')
   })
 })
