@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { CONFIRMED_TAGS } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
@@ -187,6 +188,13 @@ describe('docs/run/configuration.md', () => {
   it('has every tag of a confirmation policy', () => {
     const row = text.split('\n').find((line) => line.startsWith('| `confirmation` |'))
     for (const tag of CONFIRMED_TAGS) expect(row).toContain(`\`"${tag}"\``)
+  })
+})
+
+describe('docs/use/clusters.md', () => {
+  it.each(KIND_NAMES)('has a row for wallets of the kind %s, with their signatures', (kind) => {
+    const row = new RegExp(`^\\| \`${kind}\` \\|(?: [^|]+ \\|){3}$`, 'm')
+    expect(read('docs/use/clusters.md')).toMatch(row)
   })
 })
 
