@@ -210,9 +210,9 @@ describe('GET /v1/names/register/tx/:tx', () => {
       sender: account.address.toLowerCase(),
       paid: { token: 'native', amount: String(MINIMUM_WEI) },
     })
-    expect(statements.filter((name) => !name?.includes('version'))).toEqual([
-      'read_txs_in_journal_mainnet',
-    ])
+    // every 250 ms a request also reads how far the tables are behind
+    const ofStatus = statements.filter((name) => !name?.includes('version') && name !== 'hub_state')
+    expect(ofStatus).toEqual(['read_txs_in_journal_mainnet'])
   })
 
   it('reports who leads in the tail, and who won', async () => {
