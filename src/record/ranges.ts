@@ -246,7 +246,8 @@ async function readBlocks(
   const filter = logFilterOf(config)
   const read = await inBatches(blocks, BY_HASH_BLOCKS, async (block) => {
     const header = await getHeader(call, block)
-    if (!header) throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${block}`)
+    if (!header)
+      throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${block}`)
     return { header, logs: await getBlockLogs(call, filter, header) }
   })
   const headers = read.map(({ header }) => header)

@@ -148,7 +148,7 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
-    // awaited before the connection is used; missing from the driver's types
+    // awaited before the connection is used
     onConnect: async (client: pg.ClientBase): Promise<void> => {
       // The pool listens for errors of idle connections only. Without this listener, an error of a busy connection
       // between two queries ends the process. The next query reports it.

@@ -121,6 +121,8 @@ describe('pages', () => {
     const { pages } = build(some(10))
     const [page, nodes] = [...pages][0]!
     expect(() => proofFrom(new Map(), 17)).toThrow('does not have node')
-    expect(() => proofFrom(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow('does not have node')
+    expect(() => proofFrom(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow(
+      'does not have node',
+    )
   })
 })
