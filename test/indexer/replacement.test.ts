@@ -52,7 +52,7 @@ async function waiting(name: string): Promise<SignedTx> {
   const fields = { sender, nonce, names: [name], isPoor: false, gasPriceWei: BASE_GAS_PRICE_WEI }
   const tx = await chain.sign(fields)
   await chain.send(tx)
-  expect(await statusOf(tx.hash)).toEqual({ status: 'pending' })
+  expect(await statusOf(tx.hash)).toEqual({ status: 'pending', network: '1' })
   return tx
 }
 
