@@ -1,3 +1,5 @@
+import { thousands } from './bench.js'
+
 /**
  * Fixed limits of `npm run bench:gate`: those of bigname's release gate (`benchmarks/release-gate.toml`), a service of
  * the same kind.
@@ -49,9 +51,9 @@ export const percent = (share: number): string => `${(share * 100).toFixed(0)} %
 
 /** What a rate below the wanted one left idle. */
 export function heldSentence(of: { wanted: number; held: number; idle: number }): string {
-  const [wanted, held] = [of.wanted, of.held].map((rate) => rate.toLocaleString('en-US'))
-  const start = `this machine can't carry ${wanted}/s with its generator: `
+  const held = `${thousands(of.held)}/s`
+  const start = `this machine can't carry ${thousands(of.wanted)}/s with its generator: ${held}`
   return of.idle >= LEAST_IDLE
-    ? `${start}${held}/s left ${percent(of.idle)} idle`
-    : `${start}${held}/s, the lowest rate that was tried, left ${percent(of.idle)} idle, less than ${percent(LEAST_IDLE)}`
+    ? `${start} left ${percent(of.idle)} idle`
+    : `${start}, the lowest rate that was tried, left ${percent(of.idle)} idle, less than ${percent(LEAST_IDLE)}`
 }
