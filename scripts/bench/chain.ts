@@ -27,6 +27,7 @@ const CONFIRMATION_BLOCKS = 2
 const LEAST_BLOCKS = 100
 const COUNT_BLOCKS = 20
 const EID = 30101
+const BLOCK_MS = 1_000
 
 /** A chain full of registrations, read by the daemon and by the bare loops. */
 export interface BenchChain {
@@ -43,6 +44,11 @@ export interface BenchChain {
   singles: Hex[]
   /** Mines a block of further registrations. @returns the number of the last one */
   mineBids(count: number): Promise<number>
+  /**
+   * Mines an empty block every second until the returned function is called. Without new blocks the daemon counts its
+   * copy of the chain as old, and does not answer whether a name is free.
+   */
+  keepMining(): () => void
 }
 
 /** The name and the wallet of the n-th registration, as the emitter makes them. */
@@ -194,6 +200,13 @@ export async function fillChain(
       await testClient.mine({ blocks: 1 })
       emitted += count
       return emitted - 1
+    },
+    keepMining() {
+      const timer = setInterval(() => {
+        // a missed block is followed by the next one
+        testClient.mine({ blocks: 1 }).catch(() => {})
+      }, BLOCK_MS)
+      return () => clearInterval(timer)
     },
   }
 }

@@ -24,6 +24,10 @@ export interface GeneratorJob {
   seconds: number
   /** Sent in turn. */
   requests: LoadRequest[]
+  /** Sent with each request. */
+  apiKey: string
+  /** Time for which requests are sent before those that count, seconds. Their failures count. */
+  warmUpSeconds?: number
 }
 
 /** Kept-alive connections. With more, queueing in the service is not visible. */
@@ -31,7 +35,14 @@ const CONNECTIONS = 64
 /** Time after which a request counts as failed, and the run ends at the latest. */
 const TIMEOUT_MS = 10_000
 
-async function send({ url, rate, seconds, requests }: GeneratorJob): Promise<Load> {
+async function send({
+  url,
+  rate,
+  seconds,
+  requests,
+  apiKey,
+  warmUpSeconds = 0,
+}: GeneratorJob): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const times: number[] = []
   let failed = 0
@@ -44,6 +55,7 @@ async function send({ url, rate, seconds, requests }: GeneratorJob): Promise<Loa
   const askOne = ({ path, body }: LoadRequest, dueMs: number): Promise<void> =>
     new Promise((resolve) => {
       const headers = {
+        'x-api-key': apiKey,
         ...(body !== undefined && {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
@@ -54,7 +66,7 @@ async function send({ url, rate, seconds, requests }: GeneratorJob): Promise<Loa
       asked.on('response', (response) => {
         response.resume()
         response.on('end', () => {
-          times.push(performance.now() - dueMs)
+          if (dueMs >= countedMs) times.push(performance.now() - dueMs)
           if (response.statusCode !== 200) fail(`${path}: HTTP ${response.statusCode}`)
           resolve()
         })
@@ -68,7 +80,8 @@ async function send({ url, rate, seconds, requests }: GeneratorJob): Promise<Loa
     })
 
   const startMs = performance.now()
-  const count = Math.round(rate * seconds)
+  const countedMs = startMs + warmUpSeconds * 1_000
+  const count = Math.round(rate * (warmUpSeconds + seconds))
   const open: Promise<void>[] = []
   while (open.length < count) {
     const dueCount = Math.floor(((performance.now() - startMs) * rate) / 1_000)

@@ -6,6 +6,7 @@ import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js
 import { CopyWriter } from '../db/journal/takeIn.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
+import { Background } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
@@ -117,6 +118,7 @@ async function takeIn(
   const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
+  const background = new Background()
   await inTransaction(pool, async (client) => {
     const copy = await CopyWriter.open(
       client,
@@ -137,6 +139,7 @@ async function takeIn(
             index += 1
           }
           await copy.take(events)
+          await background.pause(signal)
         } catch (error) {
           throw refusalOf(error, `Entry ${index} of ${origin}`)
         }

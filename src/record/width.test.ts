@@ -21,6 +21,16 @@ describe('the width of a range', () => {
     expect(width.blocks).toBe(1)
   })
 
+  it('aims at 500 logs while the process serves requests', () => {
+    let isServing = true
+    const width = createRangeWidth(100, () => isServing)
+    width.answered(100, 2_000)
+    expect(width.blocks).toBe(25)
+    isServing = false
+    width.answered(25, 1_000)
+    expect(width.blocks).toBe(75)
+  })
+
   it('is halved after "too much", and doubled again after enough good answers', () => {
     const width = createRangeWidth(100)
     width.tooMuch(100)

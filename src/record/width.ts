@@ -11,13 +11,16 @@ const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
 /** Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be collected early. */
 const TARGET_LOGS = 3_000
+/** Logs per range while requests wait for the work on a range. */
+const SHARED_TARGET_LOGS = 500
 
 /** Good answers at the ceiling after which twice the width is tried: few at first, more each time it fails again. */
 const FIRST_PATIENCE = 4
 const MOST_PATIENCE = 256
 const PATIENCE_FACTOR = 8
 
-export function createRangeWidth(first = FIRST_BLOCKS) {
+/** @param isShared true while the process serves requests: ranges are smaller then */
+export function createRangeWidth(first = FIRST_BLOCKS, isShared = () => false) {
   let blocks = first
   let ceiling = MAX_BLOCKS
   let held = 0
@@ -65,7 +68,8 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
         ceiling = Math.min(MAX_BLOCKS, 2 * ceiling)
         held = 0
       }
-      const fitting = logs === 0 ? asked * 4 : Math.floor((asked * TARGET_LOGS) / logs)
+      const target = isShared() ? SHARED_TARGET_LOGS : TARGET_LOGS
+      const fitting = logs === 0 ? asked * 4 : Math.floor((asked * target) / logs)
       blocks = Math.max(1, Math.min(ceiling, fitting, asked * 4))
     },
   }

@@ -74,7 +74,7 @@ async function generateAt(job: object, pauseMs: number): Promise<Load> {
   })
   const file = join(home, 'job.json')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  writeFileSync(file, JSON.stringify({ url, requests: [{ path: '/' }], ...job }))
+  writeFileSync(file, JSON.stringify({ url, apiKey: 'none', requests: [{ path: '/' }], ...job }))
   const args = ['--import', 'tsx', GENERATOR, file]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout) as Load

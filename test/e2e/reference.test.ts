@@ -83,10 +83,11 @@ describe.runIf(executable)('the reference at /docs', () => {
 
   it('links to the guides', async () => {
     await page.goto(`${world().api}/docs`)
-    const links = await page
-      .getByRole('region', { name: 'Guides' })
-      .getByRole('link')
-      .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href))
+    const guides = page.getByRole('region', { name: 'Guides' }).getByRole('link')
+    await guides.first().waitFor()
+    const links = await guides.evaluateAll((all) =>
+      all.map((one) => (one as unknown as { href: string }).href),
+    )
     expect(links.length).toBeGreaterThan(5)
     for (const link of links) {
       const guide = await fetch(link)

@@ -6,6 +6,7 @@ import { transientError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
+import { Background } from '../../ops/background.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustGround } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
@@ -62,6 +63,8 @@ export class ChainIndexer {
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
   readonly #fetcher: RangeFetcher
+  /** Makes room for requests during a backfill. */
+  readonly #background = new Background()
   /** Minimum in force. Null before the first step. */
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
@@ -81,7 +84,7 @@ export class ChainIndexer {
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options
-    this.#fetcher = new RangeFetcher(options.chain)
+    this.#fetcher = new RangeFetcher(options.chain, () => this.#background.isShared)
     const { row, chain } = options
     this.state = firstState(row, chain.config.rpcUrls.length, chain.stages)
   }
@@ -184,8 +187,8 @@ export class ChainIndexer {
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
-    if (!this.#place) await assertCheckpoint(pool, chain, row, epoch)
     if (!this.#place) {
+      await assertCheckpoint(pool, chain, row, epoch)
       const { place, ground } = await attachPointOf(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showGround(ground)
@@ -254,6 +257,7 @@ export class ChainIndexer {
         await this.#write('backfill', [range], behind(range))
         entries += range.decoded.entries.length
         show()
+        await this.#background.pause(signal)
       }
     }
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
@@ -400,13 +404,8 @@ export class ChainIndexer {
     // a head is only reported once it could be proved, since names are quoted by it
     if (!this.#unproved && this.#clock.headMs !== null) state.headMs = this.#clock.headMs
     // a backfill may have taken hours, so the next step checks the head
-    if (
-      state.isCaughtUp ||
-      this.#unproved ||
-      (kind !== 'followed' && kind !== 'idle') ||
-      !(await this.#hasCaughtUp())
-    )
-      return
+    const isFollowing = kind === 'followed' || kind === 'idle'
+    if (state.isCaughtUp || this.#unproved || !isFollowing || !(await this.#hasCaughtUp())) return
     // only the hub ends the catch-up: a spoke that is added later does not begin another one
     if (chain.role === 'hub') await this.#inDatabase(() => markCaughtUp(pool, row.network, epoch))
     state.isCaughtUp = true

@@ -11,7 +11,7 @@ import {
   recordAtOrNull,
 } from '../../record/prove.js'
 import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
-import { createRangeWidth } from '../../record/width.js'
+import { createRangeWidth, type RangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that gave its logs. */
 export type FetchedRange = CheckedRange & { nodes: number }
@@ -19,7 +19,7 @@ export type FetchedRange = CheckedRange & { nodes: number }
 /** Fetches a chain's confirmed logs for its writer, with the records that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
-  readonly #width = createRangeWidth()
+  readonly #width: RangeWidth
   /** Records at the ends of later ranges, for nodes that no longer have the state. */
   #folded: KnownRecords = new Map()
   /** Number of nodes that agreed on the blocks of the folded logs. */
@@ -27,8 +27,10 @@ export class RangeFetcher {
   /** False after a catch-up whose logs did not produce the record: the times in the logs may be wrong. */
   #isHinted = true
 
-  constructor(chain: EvmChain) {
+  /** @param isShared true while the process serves requests */
+  constructor(chain: EvmChain, isShared: () => boolean) {
     this.#chain = chain
+    this.#width = createRangeWidth(undefined, isShared)
   }
 
   /**

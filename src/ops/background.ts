@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Pause for each request that arrived during a part: the processor time of a look-up, with room. */
+const PAUSE_PER_REQUEST_MS = 3
+/** Longest pause after one part. */
+const MAX_PAUSE_MS = 300
+
+let requests = 0
+
+/** Counts a request of the API. Background work of this process makes room for it. */
+export const countRequest = (): void => {
+  requests += 1
+}
+
+/** Length of the pause after a part during which this many requests arrived, ms. */
+export const pauseMsAfter = (workedMs: number, arrived: number): number =>
+  Math.floor(Math.min(workedMs, arrived * PAUSE_PER_REQUEST_MS, MAX_PAUSE_MS))
+
+/**
+ * Long work of a process that may serve requests at the same time: a catch-up, or a first copy. Without pauses it takes
+ * all processor time that it can get, and requests wait for seconds. It pauses after each part for 3 ms per request that
+ * arrived meanwhile, at most for as long as the part took. So it keeps at least half of its speed, and all of it where
+ * no requests arrive.
+ */
+export class Background {
+  #requests = requests
+  #resumedMs = performance.now()
+
+  /** True if requests arrived since the last pause. Parts should then be small, since a request may wait for one. */
+  get isShared(): boolean {
+    return requests > this.#requests
+  }
+
+  /** Pauses after a part. The signal ends the pause early. */
+  async pause(signal?: AbortSignal): Promise<void> {
+    const pauseMs = pauseMsAfter(performance.now() - this.#resumedMs, requests - this.#requests)
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {})
+    this.#requests = requests
+    this.#resumedMs = performance.now()
+  }
+}
