@@ -8,6 +8,7 @@ import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/check
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, unappliedMinima } from '../../src/indexer/evm/worker.js'
 import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
+import { countRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
@@ -166,6 +167,30 @@ describe('a gap', () => {
     expect(indexer.state.isCaughtUp).toBe(true)
     const { live, rebuilt } = await replay(world.pool, 'mainnet')
     expect(rebuilt).toBe(live)
+  })
+
+  it.each([
+    ['small ranges while requests arrive', true],
+    ['large ranges otherwise', false],
+  ])('is indexed in %s', async (_what, isServing) => {
+    for (let i = 0; i < 30; i++) {
+      const names = Array.from({ length: 100 }, (_, k) => `room-${isServing}-${i}-${k}`)
+      await world.bid(i % 8, names)
+      await world.test.mine({ blocks: 3 })
+    }
+    await world.test.mine({ blocks: 2 })
+    const seen = [0]
+    const indexer = await world.restart({
+      onProgress: ({ registrations }) => seen.push(registrations),
+    })
+    const requests = isServing && setInterval(countRequest, 1)
+    try {
+      expect(await indexer.step()).toMatchObject({ kind: 'backfilled', entries: 3_000 })
+    } finally {
+      if (requests) clearInterval(requests)
+    }
+    const largest = Math.max(...seen.slice(1).map((count, i) => count - seen[i]!))
+    expect(largest > 600).toBe(!isServing)
   })
 
   it('continues with two other nodes when the first of three is unavailable', async () => {
