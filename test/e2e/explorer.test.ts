@@ -121,6 +121,16 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await heading(`${name}/`)
   })
 
+  it('says what a page is for before the visitor signs in', async () => {
+    for (const [path, text] of [
+      ['/@communities', 'Get a name below a community'],
+      ['/@airdrops', 'See which communities give tokens'],
+    ] as const) {
+      await open(path)
+      await page.getByText(text).waitFor()
+    }
+  })
+
   it('shows each kind of transaction, and the money that is owed', async () => {
     const { tx } = seed()
     await open(`/tx/${tx.lost}`)
