@@ -168,6 +168,12 @@ const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, withWeiAsText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
-      return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] }
+      return { isError: true, content: [{ type: 'text', text: refusalText(error) }] }
     },
   )
+
+/** `code: message`, and the other fields of the response as JSON, such as the names that are taken. */
+function refusalText({ code, message, body }: ClusterdError): string {
+  const { status, error, message: _, ...facts } = Object(body) as Record<string, unknown>
+  return `${code}: ${message}${Object.keys(facts).length > 0 ? ` ${JSON.stringify(facts)}` : ''}`
+}

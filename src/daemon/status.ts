@@ -119,7 +119,7 @@ export async function statusOf(sources: StatusSources) {
   const warnings = [
     ...loops.raised.values(),
     ...sources.nodes().flatMap(wrongNodes),
-    ...(stored ? unrelayed(sources, leaders) : []),
+    ...(stored ? unrelayed(sources, leaders, isCopied) : []),
     ...relays.flatMap((relay) => outboxProblems(relay.state(), nowMs)),
   ]
   return {
@@ -234,10 +234,14 @@ const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnsw
         confirmed: copy.provedBlock || null,
       }
 
-/** Problems of jobs that nobody delivers or pays for. None where a service leaves them to others. */
-const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [
+/** Problems of jobs that nobody delivers or pays for. None where a service leaves them to others, as a mirror does. */
+const unrelayed = (
+  { relays, relayed }: StatusSources,
+  leaders: readonly Leader[],
+  isCopied: (network: Network) => boolean,
+): Problem[] => [
   ...[...relayed]
-    .filter((network) => !isLed(leaders, network, 'relay'))
+    .filter((network) => !isCopied(network) && !isLed(leaders, network, 'relay'))
     .map(
       (network): Problem => ({ alarm: 'ClusterdNotRelayed', text: `nobody relays for ${network}` }),
     ),

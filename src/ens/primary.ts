@@ -9,6 +9,10 @@ import { addressOf, ETH, type Lookups } from './records.js'
 /** Call of ENS's reverse registrars, on Ethereum and on other chains, that names the caller. */
 const registrarAbi = parseAbi(['function setName(string name)'])
 
+/** Calldata by which the sender of a transaction sets its primary name. */
+export const setNameData = (ensName: string): Hex =>
+  encodeFunctionData({ abi: registrarAbi, args: [ensName] })
+
 /** Transaction that an address sends on a chain; `value` in wei. */
 interface Transaction {
   chainId: number
@@ -53,8 +57,8 @@ export function createPrimaryNames(parents: ChainsFile['ens']) {
       const coinType = chainId === under.chainId ? ETH : toCoinType(chainId)
       if ((await addressOf(name, coinType, lookups)) !== address)
         return { chainId, transaction: null, reason: 'other_address' }
-      const data = encodeFunctionData({ abi: registrarAbi, args: [ensName] })
-      return { chainId, transaction: { chainId, to, data, value: 0n }, reason: null }
+      const transaction = { chainId, to, data: setNameData(ensName), value: 0n }
+      return { chainId, transaction, reason: null }
     })
     return { ensName, chains: await Promise.all(chains) }
   }

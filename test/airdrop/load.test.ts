@@ -319,6 +319,14 @@ describe('clusterd airdrop', () => {
     expect(said.encoded).toMatch(/^0x[0-9a-f]{320}$/)
     await showAirdrop(community, {})
     expect(errorLines.join('\n')).toContain('needs --token, --ends-at and --owner')
+    await pool.query(
+      'UPDATE airdrops SET state = 1, distributor = $1, token = $1, ends_at_s = 1, from_block = 1, next_block = 1 WHERE community = $2',
+      [terms.token, community],
+    )
+    errorLines.length = 0
+    await showAirdrop(community, { json: true })
+    expect(JSON.parse(printed.pop()!)).not.toHaveProperty('encoded')
+    expect(errorLines).toEqual([])
     const before = await countRows()
     await dropAirdrop(community, {})
     expect(errorLines).toContain('Nothing is removed yet: --yes removes it.')

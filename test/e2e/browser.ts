@@ -78,11 +78,14 @@ export function noteFaults(tab: Page, faults: string[]): void {
   })
 }
 
-/** Serious violations that axe reports. */
+/** Serious violations that axe reports, small targets (WCAG 2.2) and content outside of landmarks. */
 export async function axeFaults(tab: Page): Promise<string[]> {
   await tab.evaluate(axe.source)
-  const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const run = "axe.run({ rules: { 'target-size': { enabled: true } } })"
+  const { violations } = (await tab.evaluate(run)) as axe.AxeResults
+  const serious = violations.filter(
+    ({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'region',
+  )
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 

@@ -6,6 +6,7 @@ import type { Finding } from '../../src/ops/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { printed, runCli } from '../support/cli.js'
+import { queryOn } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 import { world } from '../support/world.js'
 
@@ -57,6 +58,7 @@ describe('clusterd doctor', () => {
     expect(about).toContain('migrations')
     expect(about).toContain('chain 1, hub')
     expect(about).toContain('chain 1, price feeds')
+    expect(about).toContain('ENS name local.eth, reverse registrar on chain 900000001')
     expect(findings.filter(({ level }) => level === 'ok').length).toBeGreaterThan(20)
   })
 
@@ -102,6 +104,16 @@ describe('clusterd doctor', () => {
     expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(
       /^0x\w+ has [\d.]+ ETH /,
     )
+  })
+
+  it('asks only for migrations where the database is empty', async () => {
+    const { databaseUrl } = world()
+    await queryOn(databaseUrl, 'CREATE DATABASE doctor_empty')
+    const empty = new URL(databaseUrl)
+    empty.pathname = '/doctor_empty'
+    const findings = await examine({ DATABASE_URL: empty.href })
+    expect(badOnes(findings)).toEqual([])
+    expect(findings.find(({ about }) => about === 'migrations')?.text).toContain('A start applies')
   })
 
   it('reports an unavailable database, and an invalid configuration', async () => {

@@ -48,8 +48,8 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     const refused: string[] = []
     page.on('response', (answer) => answer.status() >= 400 && refused.push(answer.url()))
     await open('/')
-    await card('Registered').getByText('clusters').waitFor()
-    const before = Number(await card('Registered').locator('dd').first().textContent())
+    await card('Totals').getByText('clusters').waitFor()
+    const before = Number(await card('Totals').locator('dd').first().textContent())
     // the list shows only the newest events, so a burst of other tests' events can hide one
     const isShown = async () => {
       const name = freshName('live')
@@ -63,7 +63,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     }
     await expect.poll(isShown, { timeout: WAIT_MS }).toBe(true)
     await expect
-      .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), {
+      .poll(async () => Number(await card('Totals').locator('dd').first().textContent()), {
         timeout: WAIT_MS,
       })
       .toBeGreaterThan(before)
@@ -109,6 +109,26 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await look('community')
     await search(`${communities.open.name}/${freshName()}`.slice(0, 30))
     await page.getByText('Nobody has this name.').waitFor()
+    await page.getByRole('link', { name: 'Get the name' }).waitFor()
+  })
+
+  it('offers no name below a name that is no community', async () => {
+    const { name } = seed()
+    await open(`/${name}/nobody`)
+    await page.getByText(`and ${name}/ is no community`).waitFor()
+    expect(await page.getByRole('link', { name: 'Get the name' }).count()).toBe(0)
+    await page.getByRole('link', { name: `Look up ${name}/` }).click()
+    await heading(`${name}/`)
+  })
+
+  it('says what a page is for before the visitor signs in', async () => {
+    for (const [path, text] of [
+      ['/@communities', 'Get a name below a community'],
+      ['/@airdrops', 'See which communities give tokens'],
+    ] as const) {
+      await open(path)
+      await page.getByText(text).waitFor()
+    }
   })
 
   it('shows each kind of transaction, and the money that is owed', async () => {
@@ -152,6 +172,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.getByLabel('Network').selectOption('testnet')
     await page.getByRole('link', { name: 'clusterd' }).click()
     await card('Chains').getByText('Sepolia').waitFor()
+    await look('testnet')
     expect(new URL(page.url()).search).toBe('?testnet=true')
   })
 

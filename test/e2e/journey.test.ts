@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
+import { NAME_RULE } from '../../src/registry/primitives/nameRule.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { until } from '../../src/testing/until.js'
@@ -82,7 +83,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   }
 
   it('begins with the built-in wallet, whose account is selected on the page', async () => {
-    await page.getByRole('region', { name: 'Registered' }).getByText('clusters').waitFor()
+    await page.getByRole('region', { name: 'Totals' }).getByText('clusters').waitFor()
     await look('home')
     await page.getByRole('link', { name: 'Register', exact: true }).click()
     await page.getByRole('button', { name: 'Local test wallet Ethereum' }).waitFor()
@@ -143,7 +144,25 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await look('primary')
     await page.getByRole('button', { name: `Set ${ensName}` }).click()
     await expectMessage('Sent. ENS has your primary name')
+    await expectMessage(`${ensName} is your primary name now.`)
     await expect.poll(() => viem.getEnsName({ address: own() }), POLLING).toBe(ensName)
+  })
+
+  it('adds a wallet, and shows that the wallet has not confirmed it', async () => {
+    const form = page.getByRole('form', { name: 'Add a wallet' })
+    const name = form.getByLabel('Name', { exact: true })
+    await name.fill('Cold Storage')
+    await form.getByLabel('Address').fill(`0x${'cd'.repeat(20)}`)
+    await form.getByRole('checkbox').uncheck()
+    await form.getByRole('button', { name: 'Add' }).click()
+    expect(await page.locator('input:invalid:focus').getAttribute('title')).toBe(NAME_RULE)
+    await name.fill('cold')
+    await form.getByRole('button', { name: 'Add' }).click()
+    await expectMessage('Added; everybody sees it.')
+    await page.goto(`${world().api}/${names.hub}/cold`)
+    await page.getByText(`${names.hub}/ says that this wallet belongs to it.`).waitFor()
+    await look('unverified')
+    await page.goBack()
   })
 
   it('joins a community', async () => {
@@ -197,6 +216,12 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await ask(names.solana)
     await confirm('Pay')
     await ended(names.solana, 'finalized')
+    // ENS has primary names for senders of EVM transactions
+    await page.getByRole('link', { name: 'See its page' }).waitFor()
+    expect(await page.getByText('Make it your primary name').count()).toBe(0)
+    await goTo('Bundle')
+    await page.getByRole('link', { name: `${names.solana}/`, exact: true }).waitFor()
+    expect(await page.getByRole('region', { name: 'Primary name' }).count()).toBe(0)
   })
 
   it('is readable in dark mode on a phone', async () => {

@@ -69,7 +69,9 @@ describe('clusterd mcp', () => {
     expect(await call('transaction_status', { tx, waitSeconds: 50 })).toMatchObject({
       status: 'finalized',
     })
-    expect(await call('quote_registration', request)).toMatch(/^names_unavailable: /)
+    expect(await call('quote_registration', request)).toBe(
+      `names_unavailable: 1 or more names are unavailable {"names":[${JSON.stringify(free)}]}`,
+    )
     const { pending } = world().seeds.mainnet!.tx
     expect(await call('transaction_status', { tx: pending, waitSeconds: 0.2 })).toMatchObject({
       status: 'pending',

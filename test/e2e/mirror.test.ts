@@ -67,11 +67,11 @@ function database(): Promise<string> {
   return createDatabase(server, made.at(-1)!)
 }
 
-/** Trust in the mainnet's hub, and the problems, as `/status` shows them. */
+/** Trust in the mainnet's hub, the problems and the warnings, as `/status` shows them. */
 async function trustOf(daemon: TestDaemon) {
-  const { chains: shown, problems } = await daemon.status()
+  const { chains: shown, problems, warnings } = await daemon.status()
   const [hub] = shown as { trust: string; confirmed: number | null }[]
-  return { trust: hub!.trust, block: hub!.confirmed, problems }
+  return { trust: hub!.trust, block: hub!.confirmed, problems, warnings }
 }
 
 describe('a mirror', () => {
@@ -87,7 +87,7 @@ describe('a mirror', () => {
       .toMatchObject({ clusterName: name, walletName: 'main' })
     await expect
       .poll(() => trustOf(daemon), { timeout: 60_000 })
-      .toMatchObject({ trust: 'proved', problems: [] })
+      .toMatchObject({ trust: 'proved', problems: [], warnings: [] })
     expect((await trustOf(daemon)).block).toBeGreaterThan(0)
     const quote = { network: '1', sender: wallet.address, names: [{ name: freshName() }] }
     expect(await ask('POST', '/v1/names/register/evm', quote, daemon)).toMatchObject({

@@ -8,8 +8,8 @@ import { ensFindings } from '../../src/cli/doctor/ens.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
 import { callsOf } from '../contracts/support/chain.js'
 import { encode } from '../contracts/support/ens.js'
-import { ensKey, parentsWith, RESOLVER, strangersKey } from '../support/ens.js'
-import { type EnsWorld, startEnsWorld } from './world.js'
+import { ENS_CHAIN_ID, ensKey, parentsWith, RESOLVER, strangersKey } from '../support/ens.js'
+import { type EnsWorld, L2_REGISTRAR, startEnsWorld } from './world.js'
 
 let world: EnsWorld
 let registry: Hex
@@ -29,13 +29,14 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** Finding about `bundles.eth` with one setting changed, and the advice. */
-async function examine(changed: object = {}) {
+/** Findings about `bundles.eth` with one setting changed, with their advice. */
+async function examineAll(changed: object = {}) {
   const nodes = { rpcUrls: [world.contracts.rpcUrl], registry }
   const mainnet = { ...parentsWith(world.resolver).mainnet, ...nodes, ...changed }
-  const [{ level, found, advice } = {}] = await ensFindings({ chains: [], ens: { mainnet } })
-  return `${level}: ${found} ${advice}`
+  const findings = await ensFindings({ chains: [], ens: { mainnet } })
+  return findings.map(({ level, found, advice }) => `${level}: ${found} ${advice}`)
 }
+const examine = async (changed: object = {}) => (await examineAll(changed))[0]
 const DEPLOY = 'run `clusterd contracts deploy --ens bundles.eth`.'
 const CORRECT = `Correct \`resolver\` in \`ens\`, or ${DEPLOY}`
 
@@ -74,6 +75,31 @@ describe('clusterd doctor', () => {
       await succeed(tx(encode('setUrls', [[url]]), owner))
       expect(await examine()).toBe(`bad: ${url} ${said}, or correct SITE_URL and ${DEPLOY}`)
     })
+  })
+
+  it.each<{ name: string; chainId?: number; address: () => Hex; said: string }>([
+    { name: 'the right contract', address: () => world.reverseRegistrar, said: 'ok: ' },
+    {
+      name: 'no contract',
+      address: () => RESOLVER,
+      said: 'has no code Correct `reverseRegistrars`',
+    },
+    {
+      name: 'a contract without setName',
+      address: () => world.resolver,
+      said: 'refuses setName(string) Correct `reverseRegistrars`',
+    },
+    {
+      name: 'a chain that is not listed',
+      chainId: 8453,
+      address: () => L2_REGISTRAR,
+      said: 'the chains file does not list that chain See on a node',
+    },
+  ])('examines a reverse registrar: $name', async ({ chainId = ENS_CHAIN_ID, address, said }) => {
+    const [name, registrar] = await examineAll({ reverseRegistrars: { [chainId]: address() } })
+    expect(name).toContain('ok: resolves')
+    expect(registrar).toContain(address())
+    expect(registrar).toContain(said)
   })
 
   const SIGN = ensKey.signTypedData

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
 import { readFollowedLog } from '../../src/db/journal/log.js'
+import { replay } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { printed } from '../support/cli.js'
+import { queryOn } from '../support/database.js'
 import { isNoteSignedBy } from '../support/notes.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
@@ -266,4 +268,14 @@ it('`clusterd journal restored` does not change a mirror', async () => {
   )
   expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
   expect(await readFollowedLog(copy.pool, 'mainnet')).toEqual(before)
+  await queryOn(copy.url, 'UPDATE journal_heads SET proved_block = 0')
+  const text = await printed({ DATABASE_URL: copy.url }, () => restartRestored({}))
+  expect(text).toContain('Nothing begins anew: a mirror continues from its own state.')
+})
+
+it('`clusterd journal replay` names a mirror in place of an invalid journal', async () => {
+  const copy = await database()
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  await expect(replay(copy.pool, 'mainnet')).rejects.toThrow('a mirror copies a signed log')
+  expect((await replay(copy.pool, 'testnet')).entries).toBe(0)
 })

@@ -73,13 +73,10 @@ const both = (sql: string) =>
   )
 /** Runs the page's statements that restrict what a superuser can restrict. */
 async function restrict({ pool }: ApiWorld): Promise<void> {
-  const { database, user } = (
-    await pool.query('SELECT current_database() AS database, current_user AS user')
-  ).rows[0]
+  const { database } = (await pool.query('SELECT current_database() AS database')).rows[0]
   const sql = /```sql\n(REVOKE TEMPORARY[^`]*)```/
     .exec(docs)![1]!
     .replace('ON DATABASE clusterd', `ON DATABASE "${database}"`)
-    .replace('TO clusterd', `TO "${user}"`)
   await pool.query(sql)
 }
 

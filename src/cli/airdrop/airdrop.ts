@@ -106,11 +106,15 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
 }
 
 /**
- * `clusterd airdrop show <community>`: prints the airdrop, and the constructor arguments of its distributor.
+ * `clusterd airdrop show <community>`: prints the airdrop, and the constructor arguments of a distributor that is not
+ * deployed, or whose owner is given.
  * @throws Error where there is no airdrop
  */
 export async function showAirdrop(name: string, command: DistributorTermsCommand): Promise<void> {
   const airdrop = await withPool((pool) => requireAirdrop(pool, name, command))
+  // the terms of a deployed distributor are on its chain
+  if (airdrop.distributor && !command.owner)
+    return printFields(describeAirdrop(airdrop), command.json)
   const made = describeConstructor(airdrop, command)
   printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
   if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')

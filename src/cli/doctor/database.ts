@@ -21,7 +21,7 @@ const OWN_CONNECTIONS = 13
  * and space.
  */
 export async function databaseFindings(config: Config): Promise<Finding[]> {
-  const { databaseUrl, databaseDirectUrl, databasePool, shareKeys } = config
+  const { databaseUrl, databaseDirectUrl, databasePool } = config
   const asking =
     <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
     async (): Promise<T> => {
@@ -65,27 +65,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       await refusePooler(databaseDirectUrl)
       return ok('locks and notifications work')
     }),
-    await check('migrations', 'Run `clusterd migrate` as the owner of the tables.', async () => {
-      const { missing, newer } = await compareSchema(databaseDirectUrl)
-      if (missing.length > 0)
-        return warn(
-          `${missing.join(', ')} missing`,
-          config.migrates
-            ? 'A start applies them; or run `clusterd migrate`.'
-            : 'Run `clusterd migrate`.',
-        )
-      return ok(
-        newer.length === 0
-          ? 'all applied'
-          : `the database is newer than this version: ${newer.join(', ')}`,
-      )
-    }),
-    await check('wallet shares', 'Run `clusterd migrate`.', () =>
-      onConnection(
-        { url: databaseDirectUrl, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS },
-        async (client) => sharesFinding(await countShares(client), shareKeys),
-      ),
-    ),
+    ...(await schemaFindings(config)),
     await check(
       'connections',
       'Raise max_connections.',
@@ -101,6 +81,33 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       }),
     ),
   ]
+}
+
+/** Checks the migrations, and the shares where all are applied: the table of shares may be one that is missing. */
+async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
+  const migrations = await check(
+    'migrations',
+    'Run `clusterd migrate` as the owner of the tables.',
+    async () => {
+      const { missing, newer } = await compareSchema(url)
+      if (missing.length > 0)
+        return warn(
+          `${missing.join(', ')} missing`,
+          migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
+        )
+      return ok(
+        newer.length === 0
+          ? 'all applied'
+          : `the database is newer than this version: ${newer.join(', ')}`,
+      )
+    },
+  )
+  if (migrations.level !== 'ok') return [migrations]
+  const connection = { url, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS }
+  const shares = await check('wallet shares', 'Run `clusterd migrate`.', () =>
+    onConnection(connection, async (client) => sharesFinding(await countShares(client), shareKeys)),
+  )
+  return [migrations, shares]
 }
 
 /** Finding for shares that cannot be decrypted because their key is missing in SHARE_KEY. */

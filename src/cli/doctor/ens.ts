@@ -1,25 +1,71 @@
-import { ccipRequest, concat, createPublicClient, custom, encodeFunctionData, namehash } from 'viem'
+import {
+  ccipRequest,
+  concat,
+  createPublicClient,
+  custom,
+  encodeFunctionData,
+  type Hex,
+  namehash,
+} from 'viem'
 import { packetToBytes } from 'viem/ens'
 import { revertReason } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
-import { readContract } from '../../chains/evm/contracts/read.js'
+import { isContract, readContract } from '../../chains/evm/contracts/read.js'
 import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
+import { orIfRefused } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
-import { bad, type CheckResult, check, ok } from '../../ops/finding.js'
+import { setNameData } from '../../ens/primary.js'
+import { bad, type CheckResult, check, ok, warn } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Shorter than the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000
 
-/** Resolves a name under each parent like a client does, and reports the first step that fails. */
-export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'>) {
+type Parents = Pick<Config, 'chains' | 'ens'>
+
+/**
+ * Resolves a name under each parent like a client does, and reports the first step that fails. Checks each reverse
+ * registrar, too.
+ */
+export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
-  const look = (one: EnsParent) =>
-    check(`ENS name ${one.parent}`, advice, async () => walk(ensChainOf(chains, one).rpc.call, one))
-  return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).map(look))
+  const look = (one: EnsParent) => [
+    check(`ENS name ${one.parent}`, advice, async () =>
+      walk(ensChainOf(chains, one).rpc.call, one),
+    ),
+    ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
+      check(`ENS name ${one.parent}, reverse registrar on chain ${id}`, advice, () =>
+        examineRegistrar(chains, one, Number(id), registrar),
+      ),
+    ),
+  ]
+  return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).flatMap(look))
+}
+
+/** Calls a reverse registrar like a wallet that sets its primary name, without a transaction. */
+async function examineRegistrar(
+  chains: Parents['chains'],
+  parent: EnsParent,
+  chainId: number,
+  registrar: Hex,
+): Promise<CheckResult> {
+  const isListed = chainId === parent.chainId || chains.some((chain) => chain.chainId === chainId)
+  if (!isListed)
+    return warn(
+      `${registrar} is not checked: the chains file does not list that chain`,
+      'See on a node of that chain that the contract has `setName(string)`.',
+    )
+  const { call } = ensChainOf(chains, { ...parent, chainId }).rpc
+  const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
+  if (!(await isContract(call, registrar))) return bad(`${registrar} has no code`, correct)
+  const data = setNameData(`doctor.${parent.parent}`)
+  const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
+  return (await orIfRefused(asked, null)) === null
+    ? bad(`${registrar} refuses setName(string)`, correct)
+    : ok(registrar)
 }
 
 async function walk(

@@ -34,6 +34,8 @@ export async function restartRestored({
     }
   })
   if (json) return printJson({ applied: yes, networks })
+  if (Object.keys(networks).length === 0)
+    return console.log('Nothing begins anew: a mirror continues from its own state.')
   console.log(
     yes ? 'The database counts as restored:' : 'This begins anew (nothing is changed yet):',
   )

@@ -71,11 +71,12 @@ const stateOf = ({ state, release }: JobRow): string =>
 
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
-/** A job as JSON, bytes as hex. */
+/** A job as JSON, bytes as hex. `nextMs` is null where no attempt is planned. */
 function describe(job: JobRow) {
   const { message, payment, signer, txs, others, ...rest } = job
   return {
     ...rest,
+    nextMs: job.nextMs || null,
     signer: signer && toHex(signer),
     subject: subjectOf(job),
     message: message && { tx: toHex(message.txHash), sentAt: isoText(message.sentMs) },

@@ -8,6 +8,7 @@ import { type Plain, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchema } from '../pg/session.js'
 import { inExclusiveSchema } from './alone.js'
 import { appendEntries } from './append.js'
+import { readMirroredNetworks } from './copies.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
@@ -31,6 +32,9 @@ interface Columns
   txKey: string | null
 }
 
+const NOT_FOLDED =
+  'a mirror copies a signed log, which has no inputs to fold. `clusterd log verify` proves the log, and a lost mirror starts anew from its source.'
+
 /** Entries left for the final transaction, which also compares. */
 const LEFT_TO_COMPARE = 1_000
 
@@ -39,11 +43,12 @@ const LEFT_TO_COMPARE = 1_000
  * hashes both versions. The daemon may run meanwhile. Entries never change, so each batch is read on its own. Only the
  * newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours keeps VACUUM from
  * removing dead versions of the head's row.
- * @throws Error when a rewind began another generation meanwhile
+ * @throws Error for a mirrored network, and when a rewind began another generation meanwhile
  */
 export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
   const reader = await pool.connect()
   try {
+    if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
     return await inExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, {

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
-import { createWalletClient, type Hex, http } from 'viem'
+import { createClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 /** Test wallet of a local world, announced by EIP-6963 and Wallet Standard. Its keys are public. */
@@ -114,6 +114,13 @@ const EVM: Readonly<Record<string, (params: never) => unknown>> = {
   personal_sign: ([raw, address]: [Hex, string]) =>
     evmAccount(address).signMessage({ message: { raw } }),
   eth_sendTransaction: ([transaction]: [Record<string, string>]) => sendEvm(transaction),
+  eth_getTransactionReceipt(params: [Hex]) {
+    const { rpcUrl } = chains.evm.find(({ chainId }) => chainId === Number(chosen.chainId.get()))!
+    return createClient({ transport: http(rpcUrl) }).request({
+      method: 'eth_getTransactionReceipt',
+      params,
+    })
+  },
 }
 
 const provider = {

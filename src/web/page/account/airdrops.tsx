@@ -83,7 +83,7 @@ function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void>
       <p>
         <Name name={found.community} /> gives {found.total} base units in all,{' '}
         {found.totalUnclaimed} not claimed yet
-        {found.endsAt && `, until ${new Date(found.endsAt).toLocaleString()}`}.
+        {found.endsAt && `, until ${found.endsAt.slice(0, 10)}`}.
       </p>
       <ul class="rows">
         {found.claims.map((claim) => (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { shortText } from '../lib/format.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
@@ -39,16 +40,18 @@ export function Bundle() {
         <Wallets cluster={cluster} />
       </Card>
       <div class="columns">
-        <Card title="Add a wallet">
-          <Add />
-        </Card>
+        <div>
+          <Card title="Add a wallet">
+            <Add />
+          </Card>
+          <Card title="Join another bundle">
+            <Invitation />
+          </Card>
+        </div>
         <div>
           <Primary />
           <Card title="Generate a wallet">
             <GeneratedWallets wallets={cluster.wallets} />
-          </Card>
-          <Card title="Join another bundle">
-            <Invitation />
           </Card>
         </div>
       </div>
@@ -189,7 +192,7 @@ function Add() {
   return (
     <Form label="Add a wallet" work={add} submit="Add">
       <Input label="Address" {...TYPED_INPUT} name="address" maxLength={128} />
-      <Input label="Name" {...WALLET_NAME_INPUT} name="name" />
+      <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
       <Check name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
       </Check>
@@ -223,6 +226,7 @@ function Invitation() {
         {...TYPED_INPUT}
         name="id"
         pattern="0x[0-9a-fA-F]{64}"
+        title="0x and 64 hex digits"
       />
     </Form>
   )

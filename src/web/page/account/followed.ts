@@ -70,8 +70,8 @@ interface Sent {
   say: ShowMessage
   /** Message to show once the payment is sent. */
   sent: string
-  /** Whether the payment counts. */
-  isDone?: () => Promise<boolean>
+  /** Whether the payment counts. @param tx its hash or signature */
+  isDone?: ((tx: string) => Promise<boolean>) | undefined
   /** Called once the payment counts, within two minutes. */
   done?: () => unknown
 }
@@ -84,11 +84,11 @@ export async function followPayment(
   payment: Promise<string>,
   { say, sent, isDone, done }: Sent,
 ): Promise<void> {
-  const counted = inTheEnd(payment).then(async () => {
+  const counted = inTheEnd(payment).then(async (tx) => {
     say(sent)
     for (let polls = 0; isDone && polls < POLLS; polls++) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      if (await isDone().catch(() => false)) return done?.()
+      if (await isDone(tx).catch(() => false)) return done?.()
     }
   })
   // the caller that awaits the payment gets its error; avoid a second, unhandled rejection

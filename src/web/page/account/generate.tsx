@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { WALLET_NAMES } from '../../../registry/families.js'
+import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
@@ -35,7 +36,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
             ))}
           </select>
         </Field>
-        <Input label="Name of the new wallet" {...WALLET_NAME_INPUT} name="name" />
+        <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
         <Check name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
         </Check>

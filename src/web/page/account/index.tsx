@@ -18,25 +18,51 @@ import { WALLET_KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
-const PAGES: Readonly<Record<AccountPage, { title: string; Page: ComponentType }>> = {
+const PAGES: Readonly<Record<AccountPage, PageOf>> = {
   register: { title: 'Register', Page: Register },
-  account: { title: 'Bundle', Page: Bundle },
-  communities: { title: 'Communities', Page: Communities },
-  airdrops: { title: 'Airdrops', Page: Airdrops },
-  refunds: { title: 'Refunds', Page: RefundsPage },
-  keys: { title: 'API keys', Page: Keys },
+  account: {
+    title: 'Bundle',
+    Page: Bundle,
+    intro: 'Your wallets of all chains, in public or in private, and the names that they hold.',
+  },
+  communities: {
+    title: 'Communities',
+    Page: Communities,
+    intro: 'Get a name below a community, such as club/alice, or make your own name a community.',
+  },
+  airdrops: {
+    title: 'Airdrops',
+    Page: Airdrops,
+    intro: 'See which communities give tokens to wallets of your bundle, and claim them.',
+  },
+  refunds: {
+    title: 'Refunds',
+    Page: RefundsPage,
+    intro: 'Take back what you paid for a name that somebody else has.',
+  },
+  keys: {
+    title: 'API keys',
+    Page: Keys,
+    intro: 'Make keys by which a site or a program may ask more often.',
+  },
+}
+interface PageOf {
+  title: string
+  Page: ComponentType
+  /** What the page is for, shown before the visitor signs in. */
+  intro?: string
 }
 
 export default function AccountPages({ part }: { part: AccountPage }) {
   return (
     <AccountProvider>
-      <Shown page={part} />
+      <AccountPageView page={part} />
       <Dialog />
     </AccountProvider>
   )
 }
 
-function Shown({ page }: { page: AccountPage }) {
+function AccountPageView({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const shown = useRef({ page, say })
   shown.current.say = say
@@ -50,7 +76,7 @@ function Shown({ page }: { page: AccountPage }) {
       .querySelector(`.tabs [href^="/@${page}"]`)
       ?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [page])
-  const { title, Page } = PAGES[page]
+  const { title, Page, intro } = PAGES[page]
   useTitle(title)
   return (
     <>
@@ -74,6 +100,7 @@ function Shown({ page }: { page: AccountPage }) {
           ))}
         </nav>
       )}
+      {!session && intro && <p class="soft">{intro}</p>}
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>

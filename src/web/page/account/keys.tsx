@@ -83,7 +83,7 @@ function Key({
   return (
     <li>
       <strong>{name}</strong>
-      <span class="soft">made {new Date(createdAt).toLocaleDateString()}</span>
+      <span class="soft">made {createdAt.slice(0, 10)}</span>
       <Form class="row" label={`Rename ${name}`} work={rename} submit="Rename" isPlain>
         <input name="name" required maxLength={64} aria-label="New name" placeholder="New name" />
       </Form>

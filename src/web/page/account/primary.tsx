@@ -24,14 +24,18 @@ function namesOf({ owned, cluster, session }: Account): string[] {
   )
 }
 
-/** Makes a name the wallet's primary one in ENS (ENSIP-19); nothing where no chain has a registrar. */
+/**
+ * Makes a name the wallet's primary one in ENS (ENSIP-19). Nothing where no chain has a registrar, and for wallets that
+ * send no transaction to one.
+ */
 export function Primary() {
   const account = useAccount()
   const { session, send, isTestnet } = account
   const [chosen, choose] = useState('')
   const names = namesOf(account)
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
-  const isServed = Boolean(isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet)
+  const parent = isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet
+  const isServed = Boolean(parent) && session?.type === 'evm'
   const asked = usePolled<PrimaryName>(isServed && name ? `${name} ${isTestnet}` : null, () =>
     send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
   )
@@ -55,7 +59,7 @@ export function Primary() {
               <li key={chainId}>
                 <span>{chainText(account, chainId)}</span>
                 {transaction && (
-                  <Action work={() => set(account, transaction)}>Set {ensName}</Action>
+                  <Action work={() => set(account, ensName!, transaction)}>Set {ensName}</Action>
                 )}
                 {reason && <span class="soft">{REASONS[reason]}</span>}
               </li>
@@ -72,11 +76,16 @@ function chainText({ chains }: Account, chainId: number): string {
   return known ? chainName(known.network) : `Chain ${chainId}`
 }
 
-const set = (
-  { pay, say, isTestnet }: Account,
+async function set(
+  { account, pay, say, isTestnet }: Account,
+  ensName: string,
   { chainId, ...transaction }: Transaction & { chainId: number },
-): Promise<void> =>
-  followPayment(pay({ chainId, isTestnet }, transaction), {
+): Promise<void> {
+  const { isExecuted } = await account()
+  await followPayment(pay({ chainId, isTestnet }, transaction), {
     say,
     sent: 'Sent. ENS has your primary name once the chain has the transaction.',
+    isDone: isExecuted,
+    done: () => say(`${ensName} is your primary name now.`),
   })
+}

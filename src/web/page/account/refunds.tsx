@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { amountText, priceText } from '../lib/format.js'
+import { amountText, momentText, priceText } from '../lib/format.js'
 import { TYPED_INPUT } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
@@ -60,9 +60,7 @@ function reasonText(
   if (owedBy === 'hub') return `for bids that came too late, taken${where}`
   const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
   const isHeld = reclaimAfter && !transaction
-  const until = isHeld
-    ? `; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on`
-    : ''
+  const until = isHeld ? `; not decided yet, yours again from ${momentText(reclaimAfter)} on` : ''
   return `paid${what}${where}${until}`
 }
 

@@ -84,7 +84,7 @@ export function RegistrationTerms() {
 
 /** Next steps after a registration, for the newest one. */
 function Arrival() {
-  const { followed, isTestnet } = useAccount()
+  const { followed, isTestnet, session } = useAccount()
   const arrived = followed.find(({ status }) => status?.status === 'finalized')
   const path = arrived && pathOfName(arrived.title)
   if (!path) return null
@@ -103,9 +103,11 @@ function Arrival() {
         <Link to="/@account" class="button plain">
           Add a wallet
         </Link>
-        <Link to="/@account" class="button plain">
-          Make it your primary name
-        </Link>
+        {ens && session?.type === 'evm' && (
+          <Link to="/@account" class="button plain">
+            Make it your primary name
+          </Link>
+        )}
       </p>
     </Card>
   )

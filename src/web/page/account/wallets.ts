@@ -68,6 +68,8 @@ export interface ConnectedAccount {
    * @returns the transaction's hash, or its signature in base58
    */
   send(chain: SendingChain, transaction: Transaction | string): Promise<string>
+  /** Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets. */
+  isExecuted?(tx: string): Promise<boolean>
 }
 
 const unfit = () => new Error('This chain takes no payment from your wallet.')
@@ -152,6 +154,11 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
             return hash
           })
           return withAnswerLimit(sent, sent)
+        },
+        async isExecuted(tx) {
+          const asked = { method: 'eth_getTransactionReceipt', params: [tx] }
+          const receipt = (await provider.request(asked)) as { status: string } | null
+          return receipt?.status === '0x1'
         },
       }
     },

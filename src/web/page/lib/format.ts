@@ -88,5 +88,8 @@ export function agoText(ms: number, nowMs = Date.now()): string {
   return age === '0 s' ? 'now' : `${age} ago`
 }
 
+/** `2026-11-28 14:33 UTC`, of a time in ISO form */
+export const momentText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+
 /** `12,345` */
 export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

@@ -41,7 +41,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
           )}
         </nav>
       </header>
-      {isTestnet && <p class="testnet">Test network: its names and its money are worth nothing.</p>}
+      {isTestnet && (
+        <aside class="testnet">Test network: its names and its money are worth nothing.</aside>
+      )}
       <main id="main" tabIndex={-1}>
         {children}
       </main>

@@ -315,22 +315,54 @@ export function MemberPage({ community, name }: { community: string; name: strin
         <LoadedContent asked={found} lines={1}>
           {(record) =>
             record ? (
-              <p>
-                <Address address={record.address} isWhole />
-              </p>
-            ) : (
               <>
-                <p>Nobody has this name.</p>
-                <Link to={`/@communities?community=${community}&name=${name}`} class="button">
-                  Get the name
-                </Link>
+                <p class="row">
+                  <Address address={record.address} isWhole />
+                  <VerifiedBadge isVerified={record.isVerified} />
+                </p>
+                {!record.isVerified && (
+                  <p class="soft">
+                    {community}/ says that this wallet belongs to it. The wallet has not confirmed
+                    that.
+                  </p>
+                )}
               </>
+            ) : (
+              <FreeMember community={community} name={name} />
             )
           }
         </LoadedContent>
       </Head>
       {found.data && <AddressView address={found.data.address} />}
     </>
+  )
+}
+
+/** A name that nobody has: for sale below a community, else a way on. */
+function FreeMember({ community, name }: { community: string; name: string }) {
+  const asked = useApi<Community>(`/v1/communities/${community}`)
+  if (isMissing(asked.error))
+    return (
+      <>
+        <p>
+          Nobody has this name, and {community}/ is no community: no names are registered below it.
+        </p>
+        <p>
+          <Link to={`/${community}`}>Look up {community}/</Link>
+        </p>
+      </>
+    )
+  return (
+    <LoadedContent asked={asked} lines={1}>
+      {() => (
+        <>
+          <p>Nobody has this name.</p>
+          <Link to={`/@communities?community=${community}&name=${name}`} class="button">
+            Get the name
+          </Link>
+        </>
+      )}
+    </LoadedContent>
   )
 }
 

@@ -79,7 +79,7 @@ export function Home() {
           </LoadedContent>
         </Card>
         <div>
-          <Card title="Registered">
+          <Card title="Totals">
             <LoadedContent asked={overview} lines={5}>
               {Counts}
             </LoadedContent>

@@ -4,6 +4,7 @@ import {
   chainName,
   durationText,
   groupedDigits,
+  momentText,
   moneyText,
   priceText,
 } from '../lib/format.js'
@@ -218,9 +219,7 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
         </p>
       )}
       {refund && <p>{REFUNDS[refund]}</p>}
-      {reclaimAfter && (
-        <p>The payer may take it back from {new Date(reclaimAfter).toLocaleString()} on.</p>
-      )}
+      {reclaimAfter && <p>The payer may take it back from {momentText(reclaimAfter)} on.</p>}
       <p>
         <Link to="/@refunds" class="button">
           Sign in with that wallet to take it
