@@ -14,6 +14,7 @@ import { networkDeployment } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
 import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
+import { type JsonSchema, type NewField, unsetFields } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -41,9 +42,10 @@ const ensParent = z.strictObject({
   rpcUrls: z.array(httpUrl).min(1).optional(),
   registry: hexBytes(20).optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: byChainId(hexBytes(20)).optional(),
+  reverseRegistrars: byChainId(hexBytes(20)).optional().meta({ since: '1.0.0-rc.1' }),
 })
 
+/** What a file has. `since` in the metadata of a field names the release that added the field. */
 const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
   ...clusterShape,
@@ -163,15 +165,23 @@ export const noChains = (): ChainsFile => {
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export function readDraft(file: string): DraftFile {
+export const readDraft = (file: string): DraftFile => parseDraft(readJson(file), file)
+
+/** New fields that a chains file does not set. @throws ConfigError */
+export const readUnsetFields = (file: string): NewField[] =>
+  unsetFields(chainsSchema(), readJson(file))
+
+/** JSON schema of a chains file. */
+export const chainsSchema = (): JsonSchema =>
+  z.toJSONSchema(sections, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+
+function readJson(file: string): unknown {
   const text = textOf(file)
-  let json: unknown
   try {
-    json = JSON.parse(text)
+    return JSON.parse(text)
   } catch (error) {
     throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
   }
-  return parseDraft(json, file)
 }
 
 function textOf(file: string): string {

@@ -48,9 +48,9 @@ const fields = z.strictObject({
   /** Whether it is a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
   /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
-  trust: z.enum(['compared', 'trusted']).optional(),
+  trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
   /** Time after which indexing continues with one node if the others do not answer, ms; null for never. */
-  singleNodeAfter: durationOrNever,
+  singleNodeAfter: durationOrNever.meta({ since: '1.0.0-rc.1' }),
   /**
    * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from their
    * registry.

@@ -15,6 +15,7 @@ export {
   parseDraft,
   readChains,
   readDraft,
+  readUnsetFields,
 } from './chainsFile.js'
 export {
   type Environment,

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, examineConfig } from '../../config/index.js'
+import { type Config, ConfigError, examineConfig, readUnsetFields } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
 import { bad, type Finding, type FindingLevel, ok, warn } from '../../ops/finding.js'
@@ -49,7 +49,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
   return [
     ...(problems.length > 0
       ? problems.map(misconfigured)
-      : [{ about: 'configuration', ...ok('read') }]),
+      : [{ about: 'configuration', ...ok('read') }, newFieldsFinding(config)]),
     ...keyFindings(config),
     ...(await Promise.all(parts)).flat(),
   ]
@@ -59,6 +59,13 @@ const misconfigured = ({ message }: ConfigError): Finding => ({
   about: 'configuration',
   ...bad(message, 'docs/run/configuration.md has each variable and field.'),
 })
+
+/** Names the fields that came with an upgrade. Each has a default under which the service works. */
+function newFieldsFinding({ chainsFile }: Config): Finding {
+  const unset = readUnsetFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const found = unset.length === 0 ? 'sets every new field' : `new and not set: ${unset.join(', ')}`
+  return { about: 'chains file', ...ok(found) }
+}
 
 function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {
   const carries = NETWORKS.some(

@@ -1,0 +1,31 @@
+/** The part of a JSON schema that `unsetFields` reads. */
+export interface JsonSchema {
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  /** Release that added the field. */
+  since?: string
+}
+
+/** A field, such as `chains[].label`, and the release that added it. */
+export interface NewField {
+  field: string
+  since: string
+}
+
+/** Fields with `since` that a value does not have, each once. A section that is left out counts as one field. */
+export function unsetFields(schema: JsonSchema, value: unknown): NewField[] {
+  const found = new Map(walk(schema, value, '').map((one) => [one.field, one]))
+  return [...found.values()]
+}
+
+function walk(
+  { items, properties = {}, since }: JsonSchema,
+  value: unknown,
+  path: string,
+): NewField[] {
+  if (value === undefined) return since === undefined ? [] : [{ field: path, since }]
+  if (items) return (value as unknown[]).flatMap((one) => walk(items, one, `${path}[]`))
+  return Object.entries(properties).flatMap(([name, field]) =>
+    walk(field, Reflect.get(value as object, name), path === '' ? name : `${path}.${name}`),
+  )
+}
