@@ -8,6 +8,8 @@ import { join } from 'node:path'
 const REST = [
   // whole worlds that are killed, cut off, rewound and taken over; killed.test.ts is the quick one
   /^test\/(chaos|failover|faults|recovery)\//,
+  // a deployment of an earlier build
+  /^test\/upgrade\//,
   /^test\/world\/(?!killed)/,
   // browsers, and commands that are run as processes
   /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { schemaDifference } from '../../scripts/schema-check.js'
+import { doctor } from '../../src/cli/doctor/doctor.js'
+import { chainsSchema } from '../../src/config/chainsFile.js'
+import { unsetFields } from '../../src/config/newFields.js'
+import type { Finding } from '../../src/ops/finding.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { printed } from '../support/cli.js'
+import { useDatabase } from '../support/database.js'
+import { type Build, fieldsOf, hashContracts, RECORDED, readJson } from './recorded.js'
+
+/** What an earlier build expects, reads and deploys, compared with this one. */
+
+const build = readJson<Build>('build.json')
+const changelog = readFileSync('docs/run/changelog.md', 'utf8')
+
+describe('the database', () => {
+  const database = useDatabase(1)
+  /** Statements that take away what only the newer schema has. */
+  const TAKES_AWAY = /^(DROP (TABLE|INDEX) "\w+"|ALTER TABLE "\w+" (DROP COLUMN "\w+"(,\s+)?)+)$/
+
+  it('has all that the earlier build reads and writes', async () => {
+    const toEarlier = await schemaDifference(database.url, build.schema)
+    const statements = toEarlier
+      .replace(/^--.*$/gm, '')
+      .split(';')
+      .map((statement) => statement.trim())
+      .filter((statement) => statement !== '')
+    expect(statements.length).toBeGreaterThan(0)
+    expect(statements.filter((statement) => !TAKES_AWAY.test(statement))).toEqual([])
+  })
+
+  it('would not have a column that was renamed', async () => {
+    const renamed = build.schema.replace('@map("genesis_hash")', '@map("genesis")')
+    const statement = await schemaDifference(database.url, renamed)
+    expect(statement).toContain('ADD COLUMN     "genesis" BYTEA')
+    expect(statement).not.toMatch(TAKES_AWAY)
+  })
+})
+
+describe('the chains file', () => {
+  it('has every earlier field', () => {
+    expect(fieldsOf(chainsSchema())).toEqual(expect.arrayContaining(build.fields))
+  })
+
+  it('has a release at each field that the earlier build did not know', () => {
+    const marked = new Set(unsetFieldNames())
+    const added = fieldsOf(chainsSchema()).filter((field) => !build.fields.includes(field))
+    expect(added.filter((field) => !marked.has(field))).toEqual([])
+  })
+
+  /** Fields with a release. */
+  const unsetFieldNames = () => unsetFields(chainsSchema(), EVERY_SECTION).map(({ field }) => field)
+  /** A file with every section, and no field in them. */
+  const EVERY_SECTION = {
+    chains: [{ gasToken: {}, bridge: {}, deployment: {}, watchOnly: { minimum: [] } }],
+    solana: { mainnet: { feeds: {} }, testnet: { feeds: {} } },
+    ens: { mainnet: {}, testnet: {} },
+    deliveries: { mainnet: {}, testnet: {} },
+    deployment: { mainnet: {}, testnet: {} },
+    payments: {},
+  }
+
+  it('of the earlier build is read, and `clusterd doctor` names what is new', async () => {
+    const env = {
+      ...LOCAL_KEYS,
+      DATABASE_URL: 'postgresql://127.0.0.1:9/none',
+      CLUSTERD_CHAINS: join(RECORDED, 'chains.json'),
+    }
+    const findings = JSON.parse(await printed(env, () => doctor({ json: true }))) as Finding[]
+    const configured = findings.filter(({ about }) => about === 'configuration')
+    expect(configured).toMatchObject([{ level: 'ok', found: 'read' }])
+    const named = findings.find(({ about }) => about === 'chains file')
+    expect(named).toMatchObject({ level: 'ok' })
+    for (const field of unsetFieldNames()) expect(named!.found).toContain(`${field} (1.0.0-rc.1)`)
+  })
+})
+
+describe('the contracts', () => {
+  it('that changed are in the changelog, which says what their owner does', async () => {
+    const today = await hashContracts('.')
+    const names = Object.keys(today).filter((name) => today[name] !== build.contracts[name])
+    const rows = changelog.split('\n').filter((line) => line.startsWith('|'))
+    const unnamed = names.filter(
+      (name) => !rows.some((row) => row.includes(`\`${name}\``) && /deploy|replace/.test(row)),
+    )
+    expect(names).toContain('EnsResolver')
+    expect(unnamed).toEqual([])
+  })
+})

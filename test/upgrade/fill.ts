@@ -1,0 +1,320 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import bs58 from 'bs58'
+import type { Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
+import { walletOf } from '../../src/testing/chains/localClients.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { deployDistributor } from '../../src/testing/contracts/distributor.js'
+import { payQuote } from '../../src/testing/solana/payQuote.js'
+import { until } from '../../src/testing/until.js'
+import { operatorAccount, type SolanaAccount } from '../../src/testing/world.js'
+import { type Member, memberOf } from '../api/members.js'
+import { solanaAccount } from '../api/wallets.js'
+import { apiOf } from '../e2e/sharedApi.js'
+import { hubOf, type Quote, quoteOn, registerOn, sendQuoted, spokeOf } from '../support/world.js'
+import type { OldWorld } from './oldWorld.js'
+
+/** What visitors and the operator did before the upgrade. */
+
+/** How long claims are taken: nearly as long as a distributor may, since answers change at its end. */
+const CLAIMS_S = 1_800n * 86_400n
+const BID_WEI = '20000000000000000'
+const TESTNET = '?testnet=true'
+/** A wallet that is listed, and can not sign in here. */
+const LISTED = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+
+/** Identifiers by which requests after the upgrade name what was made before. */
+export interface Scene {
+  /** Addresses by the role of their wallet. */
+  addresses: Record<string, string>
+  /** Transactions by what they did. */
+  transactions: Record<string, { tx: string; testnet?: boolean }>
+  clusterId: string
+  /** Authentication keys by the role of their wallet. */
+  sessions: Record<string, string>
+  generated: { address: string; share: string }
+  webhookKey: string
+}
+
+/** @param hook URL of the receiver of webhooks */
+export async function fill(old: OldWorld, hook: string): Promise<Scene> {
+  return new Filling(old).run(hook)
+}
+
+class Filling {
+  readonly #old: OldWorld
+  readonly #accounts: PrivateKeyAccount[]
+  readonly #transactions: Scene['transactions'] = {}
+
+  constructor(old: OldWorld) {
+    this.#old = old
+    this.#accounts = old.world.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
+  }
+
+  async run(hook: string): Promise<Scene> {
+    const added = this.#old.cli('webhooks', 'add', hook, '--since', 'start', '--json')
+    const { key: webhookKey } = JSON.parse(added) as { key: string }
+    const { finalized, lost, bridging } = this.#old.world.seeds.mainnet!.tx
+    Object.assign(this.#transactions, {
+      seed: { tx: finalized },
+      lost: { tx: lost },
+      parked: { tx: bridging! },
+    })
+    await this.#register()
+    const { members, clusterId, generated } = await this.#cluster()
+    await this.#communities(members)
+    await this.#airdrop(members)
+    await this.#testnet()
+    const roles = Object.entries(members)
+    return {
+      addresses: {
+        ...Object.fromEntries(roles.map(([role, { address }]) => [role, address])),
+        seed: this.#old.world.seeds.mainnet!.owner,
+        traveller: this.#address(4),
+        loser: this.#address(5),
+        sunny: this.#solana(0).address,
+      },
+      transactions: this.#transactions,
+      clusterId,
+      sessions: Object.fromEntries(roles.map(([role, { headers }]) => [role, bearerOf(headers)])),
+      generated,
+      webhookKey,
+    }
+  }
+
+  /** Names on the hub, from a spoke and from Solana, by every route; a bid that is lost on its way. */
+  async #register(): Promise<void> {
+    const { world } = this.#old
+    const account = this.#accounts[1]!
+    const two = [{ name: 'alice' }, { name: 'alice-two', amountWei: BID_WEI }]
+    await this.#settled('hub', await registerOn('1', account, two, world))
+    const oldForm = await this.#ask<Quote>('POST', '/v0.1/register', {
+      network: '1',
+      sender: account.address,
+      names: [{ name: 'old-way' }],
+    })
+    await this.#settled('v0.1', await sendQuoted('1', account, oldForm, world))
+    const late = await quoteOn('8453', this.#accounts[5]!.address, [{ name: 'contested' }], world)
+    const early = await registerOn('1', account, [{ name: 'contested' }], world)
+    await this.#settled('contested', early)
+    const beaten = await sendQuoted('8453', this.#accounts[5]!, late, world)
+    await this.#settled('beaten', beaten, 'lost_bid')
+    const traveller = await registerOn('8453', this.#accounts[4]!, [{ name: 'traveller' }], world)
+    await this.#settled('spoke', traveller)
+    const payer = this.#solana(0)
+    const quote = await this.#ask<{ transactionData: string[] }>(
+      'POST',
+      '/v1/names/register/solana',
+      { network: 'solana', sender: payer.address, names: [{ name: 'sunny' }] },
+    )
+    const { solana } = world.networks.mainnet
+    const paid = await payQuote(solana!, payer, quote.transactionData[0]!)
+    await this.#settled('solana', paid)
+  }
+
+  /** A bundle with public and private wallets of several kinds, and a generated one. */
+  async #cluster() {
+    const members = {
+      alice: await this.#member(this.#accounts[1]!),
+      hot: await this.#member(this.#accounts[2]!),
+      cold: await this.#member(this.#accounts[3]!),
+      stranger: await this.#member(this.#accounts[6]!),
+      sol: await this.#member(signerOf(this.#solana(3))),
+      payer: await this.#member(this.#accounts[7]!),
+      chair: await this.#member(this.#accounts[8]!),
+    }
+    const { alice, hot, cold, sol, stranger } = members
+    const added = await alice.call('POST', '/v1/clusters/wallets', [
+      { address: hot.address, name: 'hot' },
+      { address: cold.address, name: 'cold', isPrivate: true },
+      { address: sol.address, name: 'sol' },
+      { address: LISTED, name: 'coins' },
+      { address: `0x${'ab'.repeat(20)}`, name: 'gone' },
+    ])
+    succeed(added)
+    const clusterId = succeed<{ clusterId: string }>(
+      await alice.call('GET', `/v1/clusters/address/${alice.address}`),
+    ).clusterId
+    for (const member of [hot, cold, sol])
+      succeed(await member.call('POST', `/v1/clusters/verify/${clusterId}`))
+    const renamed = [{ address: hot.address, name: 'daily' }]
+    succeed(await alice.call('PUT', '/v1/clusters/wallets/names', renamed))
+    succeed(await alice.call('DELETE', '/v1/clusters/wallets', [`0x${'ab'.repeat(20)}`]))
+    const wanted = { type: 'evm', name: 'made', isPrivate: true }
+    const generated = succeed<Scene['generated']>(
+      await alice.call('POST', '/v1/clusters/generate/wallet', wanted),
+    )
+    const { address } = generated
+    succeed(await alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address }))
+    succeed(await alice.call('POST', '/v1/keys', { name: 'my site' }))
+    succeed(await stranger.call('POST', '/v1/bundle'))
+    return { members, clusterId, generated }
+  }
+
+  /** Names below communities: free, paid on every kind of chain, and a payment that is refused. */
+  async #communities(members: Record<string, Member>): Promise<void> {
+    const { open, paid } = this.#old.world.seeds.mainnet!.communities!
+    const { stranger, payer, sol, chair } = members
+    await this.#below(stranger!, open.name, { name: 'member' })
+    await this.#below(sol!, open.name, { name: 'bright' })
+    const onHub = await this.#below(stranger!, paid.name, { name: 'near', network: '1' })
+    await this.#settled('paid', await this.#send('1', 6, onHub))
+    const onSpoke = await this.#below(payer!, paid.name, { name: 'far', network: '8453' })
+    await this.#settled('paid from a spoke', await this.#send('8453', 7, onSpoke))
+    const onSolana = await this.#below(sol!, paid.name, { name: 'warm', network: 'solana' })
+    const { data } = onSolana.transactionInfo!.transaction
+    const { solana } = this.#old.world.networks.mainnet
+    const inSol = await payQuote(solana!, this.#solana(3), data)
+    await this.#settled('paid on Solana', inSol)
+
+    const { token } = hubOf('mainnet', this.#old.world).contracts
+    await this.#settled(
+      'vip',
+      await registerOn('1', this.#accounts[8]!, [{ name: 'vip' }], this.#old.world),
+    )
+    const prices = [{ network: '1', token, amount: '7', recipient: this.#address(8) }]
+    const allowed = { kind: 'allowlist', addresses: [payer!.address, stranger!.address] }
+    const set = (rules: object) => chair!.call('PUT', '/v1/communities/vip', rules)
+    succeed(await set({ prices, requirements: [allowed] }))
+    const { transactionInfo: inToken } = await this.#payInToken(payer!, 7, 'guest')
+    await this.#settled('paid in a token', await this.#sendCall('1', 7, inToken!.transaction))
+    const { transactionInfo: refused } = await this.#payInToken(stranger!, 6, 'other')
+    succeed(await set({ prices, requirements: [{ ...allowed, addresses: [payer!.address] }] }))
+    const tx = await this.#sendCall('1', 6, refused!.transaction)
+    await this.#settled('refused', tx, 'invalid')
+  }
+
+  /** Asks for a name below `vip`, with tokens and an allowance. */
+  async #payInToken(member: Member, index: number, name: string) {
+    const hub = hubOf('mainnet', this.#old.world)
+    const minted = await walletOf(hub, this.#accounts[index]!).writeContract({
+      address: hub.contracts.token,
+      abi: localTokenAbi,
+      functionName: 'mint',
+      args: [this.#accounts[index]!.address, 7n],
+    })
+    await receiptOf(hub.reader, minted)
+    const made = await this.#below(member, 'vip', { name, network: '1' })
+    await this.#sendCall('1', index, made.transactionInfo!.approval!)
+    return made
+  }
+
+  /** An airdrop with a claim, an allocation that nobody has claimed, and a name that was assigned for the claim. */
+  async #airdrop({ alice, hot, sol }: Record<string, Member>): Promise<void> {
+    const { world, home } = this.#old
+    await this.#settled(
+      'drop',
+      await registerOn('1', this.#accounts[9]!, [{ name: 'drop' }], world),
+    )
+    const owner = await this.#member(this.#accounts[9]!)
+    succeed(await owner.call('PUT', '/v1/communities/drop', { ownersOnly: true }))
+    const file = join(home, 'drop.csv')
+    const rows = [`${alice!.address},1000`, `${hot!.address},2000`, `${sol!.address},4000`]
+    writeFileSync(file, `address,amount\n${rows.join('\n')}\n`)
+    const load = ['airdrop', 'load', file, '--community', 'drop', '--chain', '1', '--json']
+    const { merkleRoot, total } = JSON.parse(this.#old.cli(...load)) as {
+      merkleRoot: Hex
+      total: string
+    }
+    const hub = hubOf('mainnet', world)
+    const { distributor, block } = await deployDistributor({
+      walletClient: walletOf(hub, this.#accounts[9]!),
+      publicClient: hub.reader,
+      token: hub.contracts.token,
+      operator: operatorAccount('airdropOperator').address,
+      merkleRoot,
+      endsAtS: (await hub.reader.getBlock()).timestamp + CLAIMS_S,
+      mints: BigInt(total),
+    })
+    const from = String(block)
+    this.#old.cli('airdrop', 'set', 'drop', '--distributor', distributor, '--from-block', from)
+    const claims = async () =>
+      succeed<{ claims: Claim[] }>(await alice!.call('GET', '/v1/airdrop/claim/drop')).claims
+    const ofAlice = (list: Claim[]) => list.find(({ address }) => address === alice!.address)
+    await wait('the distributor is known', async () => ofAlice(await claims())?.transaction)
+    await this.#sendCall('1', 1, ofAlice(await claims())!.transaction!)
+    await wait('the claim is confirmed', async () => ofAlice(await claims())?.claimed)
+    succeed(await alice!.call('POST', '/bundles/assign', { community: 'drop', name: 'alice' }))
+  }
+
+  async #testnet(): Promise<void> {
+    const { world } = this.#old
+    const tx = await registerOn('11155111', this.#accounts[1]!, [{ name: 'alice' }], world)
+    await until.status(world, tx, 'finalized', { testnet: true })
+    this.#transactions.testnet = { tx, testnet: true }
+    const member = await this.#member(this.#accounts[1]!)
+    const body = { clusterName: 'club', walletName: 'tester' }
+    succeed(await member.call('POST', `/v0.1/community/register${TESTNET}`, body))
+  }
+
+  // ---- shared
+
+  #address = (index: number) => this.#accounts[index]!.address.toLowerCase()
+  #solana = (index: number) => this.#old.world.accounts.solana[index]!
+  #member = (account: Parameters<typeof memberOf>[1]) => memberOf(apiOf(this.#old.world), account)
+
+  async #ask<Body>(method: string, path: string, body: unknown): Promise<Body> {
+    const init = { method, body: JSON.stringify(body) }
+    return succeed<Body>(await apiOf(this.#old.world).request(path, init))
+  }
+
+  async #below(member: Member, community: string, body: object): Promise<Below> {
+    return succeed(await member.call('POST', `/v1/names/community/${community}/register`, body))
+  }
+
+  #send = (label: string, index: number, { transactionInfo }: Below) =>
+    this.#sendCall(label, index, transactionInfo!.transaction)
+
+  async #sendCall(label: string, index: number, { to, data, value = '0' }: Call): Promise<Hex> {
+    const { world } = this.#old
+    const chain = label === '1' ? hubOf('mainnet', world) : spokeOf(label, world)
+    const wallet = walletOf(chain, this.#accounts[index]!)
+    const hash = await wallet.sendTransaction({ to, data, value: BigInt(value) })
+    const { status } = await receiptOf(chain.reader, hash)
+    if (status !== 'success') throw new Error(`${hash} on ${label} is ${status}`)
+    return hash
+  }
+
+  async #settled(what: string, tx: string, status = 'finalized'): Promise<void> {
+    await until.status(this.#old.world, tx, status, { deadlineMs: 60_000 })
+    this.#transactions[what] = { tx }
+  }
+}
+
+interface Call {
+  to: Hex
+  data: Hex
+  value?: string
+}
+interface Below {
+  transactionInfo?: { transaction: Call; approval?: Call }
+}
+interface Claim {
+  address: string
+  claimed: boolean
+  transaction?: Call
+}
+
+const bearerOf = (headers: Record<string, string>) => headers.authorization!.replace('Bearer ', '')
+
+const signerOf = ({ secretKey }: SolanaAccount) =>
+  solanaAccount(bs58.decode(secretKey).subarray(0, 32))
+
+/** The body of a 200. */
+function succeed<Body>({ status, body }: { status: number; body: unknown }): Body {
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body as Body
+}
+
+const WAIT_MS = 30_000
+
+/** Waits until a value is neither undefined nor false. */
+export async function wait(what: string, poll: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + WAIT_MS
+  while (!(await poll())) {
+    if (performance.now() > endMs) throw new Error(`waited too long until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}

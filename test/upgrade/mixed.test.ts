@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process'
+import { privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
+import { migrate } from '../../src/db/pg/migrate.js'
+import { until } from '../../src/testing/until.js'
+import { memberOf } from '../api/members.js'
+import { apiOf } from '../e2e/sharedApi.js'
+import { runCli } from '../support/cli.js'
+import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
+import { useFolder } from '../support/folder.js'
+import { serve } from '../support/httpServer.js'
+import { buildCommit } from '../support/oldBuild.js'
+import { useWorld } from '../support/useWorld.js'
+import { freshName, registerOn } from '../support/world.js'
+import { ask, differences } from './answers.js'
+import { ABSENT_CHAIN, isOf } from './differences.js'
+import { type Build, readJson } from './recorded.js'
+import { restore } from './restored.js'
+
+/** Processes of the recorded build and of this one, side by side on the migrated database. */
+
+const DEADLINE = { timeout: 60_000, interval: 200 }
+const { commit } = readJson<Build>('build.json')
+const isKnown = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`]).status === 0
+if (!isKnown) console.warn(`no mixed versions are tried: the history does not have ${commit}`)
+
+describe.skipIf(!isKnown)('processes of two builds', () => {
+  const hook = useWorld(() => serve((_, response) => void response.end('{}')))
+  const folder = useFolder()
+  const old = useWorld(() => restore(folder, `${hook.url}/hook`))
+  const start = async (program?: string) => {
+    const one = await startClusterd(old.env, program === undefined ? {} : { program })
+    await one.ready()
+    return Object.assign(one, { stop: () => one.end() })
+  }
+  const earlier: ClusterdProcess = useWorld(async () => {
+    await migrate(old.databaseUrl)
+    return start(buildCommit(commit).program)
+  })
+
+  it('the earlier one starts on the migrated database, and answers as before', async () => {
+    const { answers, scene } = old.deployment
+    for (const request of answers) {
+      const answer = await ask(earlier.api, request, scene.sessions)
+      const changed = differences(request.answer, answer).filter(
+        (difference) =>
+          !request.varying.includes(difference.field) && !isOf(ABSENT_CHAIN, request, difference),
+      )
+      expect(changed, request.path).toEqual([])
+    }
+  })
+
+  it('each shows what the other has written, and the later one goes on alone', async () => {
+    const later = await start()
+    const apis = [earlier.api, later.api]
+    const account = privateKeyToAccount(old.world.accounts.evm[6]!.privateKey)
+    const address = account.address.toLowerCase()
+    const register = async () => {
+      const at = { ...old.world, api: later.api }
+      const name = freshName()
+      const tx = await registerOn('1', account, [{ name }], at)
+      await until.status(at, tx, 'finalized', { deadlineMs: DEADLINE.timeout })
+      return name
+    }
+    const ownerOf = async (api: string, name: string) => {
+      const { body } = await ask(api, { method: 'POST', path: '/v1/names', body: [{ name }] }, {})
+      return (body as { address: string }[])[0]?.address
+    }
+    try {
+      const name = await register()
+      const owners = () => Promise.all(apis.map((api) => ownerOf(api, name)))
+      await expect.poll(owners, DEADLINE).toEqual([address, address])
+
+      // a wallet signs in at one, and the other knows its key and its cluster
+      for (const [here, there] of [apis, apis.toReversed()]) {
+        const member = await memberOf(apiOf({ api: here! }))
+        const id = await member.create()
+        const sessions = { member: member.headers.authorization!.replace('Bearer ', '') }
+        const request = { method: 'GET', path: `/v1/clusters/id/${id}`, as: 'member' } as const
+        const seen = async () => (await ask(there!, request, sessions)).status
+        await expect.poll(seen, DEADLINE).toBe(200)
+      }
+
+      await earlier.end()
+      await register()
+      // the log of the feed, which the earlier build does not have, has its events too
+      const fieldOf = async (path: string) =>
+        (await ask(later.api, { method: 'GET', path }, {})).body as Answers
+      const leaves = async () => (await fieldOf('/v1/proof')).log.size
+      const { counts } = await fieldOf('/v1/overview')
+      await expect.poll(leaves, DEADLINE).toBe(counts.events + 1)
+    } finally {
+      await later.end()
+    }
+    expect(await runCli(['journal', 'replay'], { DATABASE_URL: old.databaseUrl })).toMatch(
+      /^mainnet: \d+ entries of generation 1, equal/m,
+    )
+  })
+})
+
+interface Answers {
+  log: { size: number }
+  counts: { events: number }
+}
