@@ -11,13 +11,14 @@ import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
 import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
+const CHANGED = 'the rules of recorded entries changed: CONTRIBUTING.md, "Changing a rule"'
+const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
+
 /**
  * Recorded journals: one of the end-to-end tests' chains; one with names that move in slices while others write, with
  * a finished and an unfinished move; and one with names assigned after claims, one of them requested twice. Journal
  * bytes have to give the same tables, effects and events for ever, so the recordings never change.
  */
-const CHANGED = 'the rules of recorded entries changed: CONTRIBUTING.md, "Changing a rule"'
-const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 const recordings = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json.gz'))
   .map((file) => ({ file, ...readGolden(join(import.meta.dirname, file)) }))
