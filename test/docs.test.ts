@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { confirmation } from '../src/registry/primitives/confirmation.js'
 
@@ -194,6 +195,12 @@ describe('docs/run/configuration.md', () => {
     )
     expect(forms.length).toBeGreaterThan(2)
     for (const form of forms) expect(row).toContain(form)
+  })
+})
+
+describe('docs/use/webhooks.md', () => {
+  it.each(MESSAGE_TYPES)('shows a message of the type %s', (type) => {
+    expect(read('docs/use/webhooks.md')).toContain(`- \`{ "type": "${type}", "webhook": 1,`)
   })
 })
 
