@@ -4,8 +4,9 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { KIND_NAMES } from '../src/registry/auth/kinds.js'
-import { CONFIRMED_TAGS } from '../src/registry/primitives/confirmation.js'
+import { confirmation } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
 
@@ -185,9 +186,21 @@ describe('docs/run/configuration.md', () => {
     expect(missing).toEqual([])
   })
 
-  it('has every tag of a confirmation policy', () => {
+  it('has every form of a confirmation policy', () => {
     const row = text.split('\n').find((line) => line.startsWith('| `confirmation` |'))
-    for (const tag of CONFIRMED_TAGS) expect(row).toContain(`\`"${tag}"\``)
+    const forms = confirmation.options.flatMap(({ in: form }) =>
+      'options' in form
+        ? form.options.map((tag) => `\`"${tag}"\``)
+        : Object.keys(form.shape).map((field) => `{ "${field}": n }`),
+    )
+    expect(forms.length).toBeGreaterThan(2)
+    for (const form of forms) expect(row).toContain(form)
+  })
+})
+
+describe('docs/use/webhooks.md', () => {
+  it.each(MESSAGE_TYPES)('shows a message of the type %s', (type) => {
+    expect(read('docs/use/webhooks.md')).toContain(`- \`{ "type": "${type}", "webhook": 1,`)
   })
 })
 

@@ -16,12 +16,26 @@ import type {
 import { signerOf, type Wallet } from './wallet.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-/** A network that is only known at run time may be `solana`. */
-type QuoteOn<N extends string> = N extends 'solana'
-  ? Schemas['SolanaQuote']
+type FamilyOf<Path> = Path extends `/v1/names/register/${infer Family}`
+  ? Exclude<Family, 'check'>
+  : never
+/** Families of chains that have a route for quotes. */
+type QuoteFamily = FamilyOf<PathOf<'POST'>>
+type QuoteFrom<Family extends QuoteFamily> = Answer<'POST', `/v1/names/register/${Family}`>
+
+/** Families whose chains have the family's label. A network of another label is an EVM chain. */
+const LABELLED = { solana: true } as const satisfies Record<Exclude<QuoteFamily, 'evm'>, true>
+type Labelled = keyof typeof LABELLED
+
+const familyOf = (network: string): QuoteFamily =>
+  Object.hasOwn(LABELLED, network) ? (network as Labelled) : 'evm'
+
+/** A network that is only known at run time may be of any family. */
+type QuoteOn<N extends string> = N extends Labelled
+  ? QuoteFrom<N>
   : string extends N
-    ? Schemas['EvmQuote'] | Schemas['SolanaQuote']
-    : Schemas['EvmQuote']
+    ? QuoteFrom<QuoteFamily>
+    : QuoteFrom<'evm'>
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
@@ -135,7 +149,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<QuoteOn<N>>
   quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    const path = `/v1/names/register/${request.network === 'solana' ? 'solana' : 'evm'}` as const
+    const path = `/v1/names/register/${familyOf(request.network)}` as const
     return this.request('POST', path, { body: request, ...options })
   }
 

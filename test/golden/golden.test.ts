@@ -11,12 +11,14 @@ import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
 import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
+const CHANGED = 'the rules of recorded entries changed: CONTRIBUTING.md, "Changing a rule"'
+const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
+
 /**
  * Recorded journals: one of the end-to-end tests' chains; one with names that move in slices while others write, with
  * a finished and an unfinished move; and one with names assigned after claims, one of them requested twice. Journal
  * bytes have to give the same tables, effects and events for ever, so the recordings never change.
  */
-const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 const recordings = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json.gz'))
   .map((file) => ({ file, ...readGolden(join(import.meta.dirname, file)) }))
@@ -47,14 +49,18 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
       rows: await countRows(client, 'mainnet'),
     }))
     // the first journal was recorded before the table of moves existed
-    expect(rows).toEqual({ moves: 0, ...golden.rows })
-    expect(hash).toBe(golden.hash)
+    expect(rows, CHANGED).toEqual({ moves: 0, ...golden.rows })
+    expect(hash, CHANGED).toBe(golden.hash)
     expect((await pool.query(RULESETS)).rows).toEqual(rulesets)
   })
 
   it('gives the same in a replay, whose entries keep the versions of their rules', async () => {
     const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
-    expect([entries, live, rebuilt]).toEqual([golden.entries.length, golden.hash, golden.hash])
+    expect([entries, live, rebuilt], CHANGED).toEqual([
+      golden.entries.length,
+      golden.hash,
+      golden.hash,
+    ])
     const again = {
       network: 'mainnet',
       generation: 1,

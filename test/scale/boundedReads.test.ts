@@ -1,11 +1,32 @@
+import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findClaimable } from '../../src/db/airdrop/answers.js'
-import { listApiKeys } from '../../src/db/auth/apiKeys.js'
-import { creditsOf } from '../../src/db/bridge/credits.js'
+import { filesIn } from '../../scripts/files.js'
+import {
+  findBundleAllocations,
+  findClaim,
+  findClaimable,
+  findOpenAirdrop,
+} from '../../src/db/airdrop/answers.js'
+import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
+import { findApiKeyRate, listApiKeys } from '../../src/db/auth/apiKeys.js'
+import { readBuckets } from '../../src/db/auth/limitBuckets.js'
+import { findSession } from '../../src/db/auth/sessions.js'
+import { findShare } from '../../src/db/auth/shares.js'
+import { creditsIn, creditsOf } from '../../src/db/bridge/credits.js'
+import { findMessages } from '../../src/db/bridge/packets.js'
+import { readHubState } from '../../src/db/deployment/chainStates.js'
 import { findSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
-import { findJournalled } from '../../src/db/journal/transactions.js'
+import { readAnswerVersions, readHead } from '../../src/db/journal/head.js'
+import { readFollowedLog, readLog, readTiles } from '../../src/db/journal/log.js'
+import {
+  findInTail,
+  findJournalled,
+  findTracked,
+  readProgress,
+} from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
+import { findPaidNames, findPayments } from '../../src/db/payments/ofTransaction.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
@@ -13,21 +34,30 @@ import {
   findClusterById,
   findClusterByName,
   findClusterId,
+  findClusterIdByName,
+  isCluster,
 } from '../../src/db/registry/clusters.js'
 import {
   communityNameAvailability,
   findCommunityRules,
   findMembers,
   findOwnedCommunityNames,
+  readCallerStanding,
   verifiedInClusters,
 } from '../../src/db/registry/communityNames.js'
 import {
+  findBundles,
   findByAddresses,
   findByNames,
+  findByTypes,
   findNamesBeginning,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
-import { findOwnedNames, registrationPosition } from '../../src/db/registry/owners.js'
+import {
+  findOwnedNames,
+  findWinningBids,
+  registrationPosition,
+} from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -108,7 +138,12 @@ const LAST = 1_000_000
 const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
 const greatest = shapeOf(OWNER, NAMES).names
 
-/** Queries by purpose, with the most rows that each may read: a few for each row of its page or its input. */
+const STRANGER = Buffer.alloc(32, 1)
+
+/**
+ * Queries by purpose, with the most rows that each may read: a few for each row of its page or its input. Where the
+ * registry of this test has no rows (sessions, shares, messages, airdrops, logs), a query only shows that it uses an index.
+ */
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
   ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
   ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
@@ -220,10 +255,114 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
   ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
   ['credits of the hub', 1, (db) => creditsOf(db, NETWORK, walletOf(ORDINARY))],
+  ['a key of a wallet', 1, (db) => findApiKeyRate(db, STRANGER)],
+  ['buckets of a client', 4, (db) => readBuckets(db, ['a', 'b'])],
+  ['a session', 1, (db) => findSession(db, STRANGER)],
+  ['a share of a wallet', 4, (db) => findShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER))],
+  ['credits of a transaction', 1, (db) => creditsIn(db, NETWORK, txOf(ORDINARY, 0))],
+  ['messages of a transaction', 4, (db) => findMessages(db, NETWORK, txOf(ORDINARY, 0))],
+  ['payments of a transaction', 4, (db) => findPayments(db, NETWORK, txOf(ORDINARY, 0))],
+  ['names paid by a transaction', 4, (db) => findPaidNames(db, NETWORK, txOf(ORDINARY, 0))],
+  ['the tail of a transaction', 4, (db) => findInTail(db, NETWORK, 1, txOf(ORDINARY, 0))],
+  ['a tracked transaction', 2, (db) => findTracked(db, NETWORK, txOf(ORDINARY, 0))],
+  ['the progress of transactions', 8, (db) => readProgress(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['the state of a hub', 4, (db) => readHubState(db, NETWORK, '1')],
+  ['the head', 1, (db) => readHead(db, NETWORK)],
+  ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
+  ['the log that is followed', 4, (db) => readFollowedLog(db, NETWORK)],
+  ['a log', 2, (db) => readLog(db, NETWORK, 1)],
+  ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
+  ['the open airdrop of a community', 2, (db) => findOpenAirdrop(db, NETWORK, nameOf(COMMUNITY))],
+  [
+    'allocations of a full bundle',
+    1_010,
+    (db) => findBundleAllocations(db, NETWORK, 1, walletOf(FULL)),
+  ],
+  ['proofs of an airdrop', 4, (db) => readAirdropProofs(db, NETWORK, 1, [0])],
+  [
+    'the claim of a bundle',
+    8,
+    (db) =>
+      findClaim(db, {
+        network: NETWORK,
+        community: nameOf(COMMUNITY),
+        clusterId: clusterId(NETWORK, walletOf(ORDINARY), 0),
+        caller: walletOf(ORDINARY),
+      }),
+  ],
+  ['the id of a cluster by its name', 4, (db) => findClusterIdByName(db, NETWORK, nameOf(FULL))],
+  [
+    'whether a cluster exists',
+    2,
+    (db) => isCluster(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+  ],
+  [
+    'the standing of a caller',
+    60,
+    (db) =>
+      readCallerStanding(db, NETWORK, {
+        community: nameOf(COMMUNITY),
+        name: 'free',
+        caller: walletOf(ORDINARY),
+        wallet: walletOf(OWNER),
+      }),
+  ],
+  ['the bundle of an address', 60, (db) => findBundles(db, NETWORK, [walletOf(ORDINARY)], null)],
+  [
+    'wallets of a type in a full cluster',
+    1_010,
+    (db) => findByTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
+  ],
+  ['winning bids', 4, (db) => findWinningBids(db, NETWORK, [nameOf(ORDINARY)])],
   ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],
 ]
 
+/** Functions of src/db that the interface uses and that are not measured here. */
+const UNMEASURED: Readonly<Record<string, string>> = {
+  ...asReason('writes rows by their key', [
+    ...['addApiKey', 'removeApiKey', 'renameApiKey', 'lockBuckets', 'writeBuckets'],
+    ...['revokeSession', 'revokeSessions', 'openSession', 'storeShare', 'useRecovery'],
+    ...['keepVerdict', 'rememberSighting', 'keepReplacement', 'appendSignedChanges'],
+  ]),
+  sweepBuckets: 'deletes a fixed number of rows',
+  ...asReason('reads a table with a row per chain or process', [
+    ...['findChain', 'readChainStates', 'readConfirmed', 'formerPaymentsContracts'],
+  ]),
+  readPageKey: 'reads a table of one row',
+}
+
+function asReason(reason: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, reason]))
+}
+
+/** Functions that src/api imports from the folders of src/db with tables. */
+function imported(): string[] {
+  const sources = filesIn('src/api').filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+  )
+  const names = sources.flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /^import \{([^}]*)\} from '[^']*\/db\/(?!pg\/)[^']*'/gm,
+      ),
+    ].flatMap(([, list]) => list!.split(',').map((name) => name.trim())),
+  )
+  return [...new Set(names)].filter((name) => /^[a-z]\w*$/.test(name))
+}
+
 describe(`in a registry of ${NAMES} names, with skew`, () => {
+  it('measures every read of the interface', () => {
+    const measured = READS.map(([, , read]) => String(read)).join()
+    const unknown = imported().filter(
+      (name) => !new RegExp(`\\b${name}\\b`).test(measured) && !Object.hasOwn(UNMEASURED, name),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  it('gives reasons only for functions that the interface uses', () => {
+    expect(Object.keys(UNMEASURED).filter((name) => !imported().includes(name))).toEqual([])
+  })
+
   it.each(READS)('%s reads %d rows at most, by indexes', async (_, most, read) => {
     const { rows, whole } = await examined(read)
     expect(whole).toEqual([])

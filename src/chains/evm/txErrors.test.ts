@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chain.js'
 import { classifyRpcError, NodeError, RpcError } from '../rpc/errors.js'
 import { WrongChainError } from '../rpc/evm.js'
-import { classifyTxError, demandedTipWei, type TxErrorClass } from './txErrors.js'
+import { classifyTxError, demandedTipWei, TX_ERROR_TABLE, type TxErrorClass } from './txErrors.js'
 
 /** Messages as in the source code of the nodes, and as providers write them. */
 const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
@@ -157,6 +157,11 @@ describe('classifyTxError', () => {
   it.each(cases)('calls "$text" $expected', ({ expected, text }) => {
     expect(found(new Error(text)), 'an error').toBe(expected)
     expect(found(text), 'a text').toBe(expected)
+  })
+
+  it.each(TX_ERROR_TABLE)('has a text above for the row %s %s, %s', (...row) => {
+    const rowOf = (text: string) => TX_ERROR_TABLE.find(([, , wording]) => wording.test(text))
+    expect(cases.map(({ text }) => rowOf(text))).toContainEqual(row)
   })
 
   it('reads a message that a transport wrapped', () => {

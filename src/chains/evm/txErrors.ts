@@ -29,7 +29,7 @@ export interface TxFailure {
  * Wordings of geth (and its forks: bor, bsc, coreth, op-geth, nitro), erigon, nethermind, besu, reth and anvil, and of
  * large providers' proxies. The first matching row counts.
  */
-const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
+export const TX_ERROR_TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   // geth "already known", erigon "existing tx with same hash", nethermind "AlreadyKnown", besu "Known transaction",
   // anvil "transaction already imported", parity's forks "with the same hash was already imported"
   [
@@ -131,7 +131,7 @@ export function classifyTxError(error: unknown): TxFailure {
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
     return { class: 'transient', reason: 'rate_limited' }
   const text = wordsOf(error)
-  const line = TABLE.find(([, , wording]) => wording.test(text))
+  const line = TX_ERROR_TABLE.find(([, , wording]) => wording.test(text))
   if (line) return { class: line[0], reason: line[1] }
   if (chain.some((one) => one.code === REVERT_CODE || revertData(one) !== null))
     return { class: 'revert', reason: 'reverted' }

@@ -39,19 +39,29 @@ const feeds = {
   maxMovePercent: 10,
   maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 },
 }
-const quoterAt = (recent: string) =>
+const quoterAt = (recent: string, gasPrice = '0x1') =>
   createQuoter({
     config: { feeds } as unknown as SolanaConfig,
     network: 'mainnet',
     registrar,
     quoteKey: Buffer.alloc(32, 1),
     rpc: nodes({ getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } } }),
-    hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
+    hub: nodes({ eth_call: PRICE, eth_gasPrice: gasPrice }),
   })
 const names = Array.from({ length: NAMES }, (_, i) => ({
   name: `name-${i}`,
   amountWei: 10n ** 16n + BigInt(i),
 }))
+
+it('adds the gas of a delivery with its margin to each name', async () => {
+  const gasPrice = `0x${(10n ** 10n).toString(16)}`
+  const { bridgeFee } = await quoterAt(
+    blockhash,
+    gasPrice,
+  )({ sender: key(), names: names.slice(0, 2), referral: null })
+  // 150,000 gas at 10 gwei and a quarter more, with SOL as dear as ETH
+  expect(bridgeFee).toBe(2n * 1_875_000n)
+})
 
 it('of 100 names lets other requests run in between, and each transaction is right, for two senders at once', async () => {
   const quote = quoterAt(blockhash)

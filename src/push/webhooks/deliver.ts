@@ -12,6 +12,16 @@ const PARK_AFTER_MS = 5 * 86_400_000
 /** Status with which the receiver asks for no more messages (RFC 9110, 15.5.11). */
 const GONE = 'HTTP 410'
 
+/** Types of messages. docs/use/webhooks.md shows one of each. */
+export const MESSAGE_TYPES = ['events', 'feed_restarted'] as const
+
+/** Body of a message. @param fields JSON of the fields that only its type has */
+const messageOf = (
+  type: (typeof MESSAGE_TYPES)[number],
+  { id, network }: Pick<LeasedWebhook, 'id' | 'network'>,
+  fields: string,
+): string => `{"type":"${type}","webhook":${id},"network":"${network}",${fields}}`
+
 /** A page of a network's feed, as `GET /v1/events` returns it. */
 export interface FeedPage {
   generation: number
@@ -63,15 +73,10 @@ export async function deliverNext(
     from: hook.from,
     limit: EVENTS_AT_ONCE,
   })
-  const { id, network, headGeneration, headSeen } = hook
+  const { id, headGeneration, headSeen } = hook
   const well = { parked: null, failures: 0, failingMs: null, nextMs: 0 }
   if (!page) {
-    const body = JSON.stringify({
-      type: 'feed_restarted',
-      webhook: id,
-      network,
-      generation: headGeneration,
-    })
+    const body = messageOf('feed_restarted', hook, `"generation":${headGeneration}`)
     const after = {
       ...well,
       cursor: null,
@@ -92,7 +97,7 @@ export async function deliverNext(
     delivered: hook.delivered + items.length,
   }
   if (items.length === 0) return { after }
-  const body = `{"type":"events","webhook":${id},"network":"${network}","items":[${items.join(',')}],"resume":"${resume}"}`
+  const body = messageOf('events', hook, `"items":[${items.join(',')}],"resume":"${resume}"`)
   return send(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
 }
 

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { encodeAbiParameters, type Hex, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { costing, RECIPIENT } from '../../../test/model/communityFold.js'
+import { name as anyName } from '../../../test/support/arbitraries.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
-import { CANONICAL_NAME } from '../primitives/nameRule.js'
 import {
   type CommunityPayment,
   decideCommunityPayment,
@@ -60,7 +60,6 @@ describe('the log of a payment', () => {
   )
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
-  const anyName = fc.stringMatching(CANONICAL_NAME)
 
   it('is decoded as the ABI defines it', () => {
     const log = fc.record({

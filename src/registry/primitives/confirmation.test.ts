@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest'
-import { confirmation, confirmationRulesOf, defaultConfirmation } from './confirmation.js'
+import {
+  type Confirmation,
+  confirmation,
+  confirmationRulesOf,
+  defaultConfirmation,
+} from './confirmation.js'
 
 const finalized = { kind: 'tag', tag: 'finalized' } as const
 const safe = { kind: 'tag', tag: 'safe' } as const
@@ -23,12 +28,26 @@ it.each([
   expect(confirmation.parse(given)).toEqual(policy)
 })
 
-it.each([
-  { policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
-  { policy: finalized, tagged: undefined, confirmed: -1, bridgeBlocks: 64 },
-  { policy: depth(3), tagged: undefined, confirmed: 97, bridgeBlocks: 3 },
-  { policy: depth(0), tagged: undefined, confirmed: 100, bridgeBlocks: 1 },
-])(
+interface Case {
+  policy: Confirmation
+  tagged?: number
+  confirmed: number
+  bridgeBlocks: number
+}
+
+/** By kind, so that a new kind does not compile without a case. */
+const CASES: Record<Confirmation['kind'], Case[]> = {
+  tag: [
+    { policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
+    { policy: finalized, confirmed: -1, bridgeBlocks: 64 },
+  ],
+  depth: [
+    { policy: depth(3), confirmed: 97, bridgeBlocks: 3 },
+    { policy: depth(0), confirmed: 100, bridgeBlocks: 1 },
+  ],
+}
+
+it.each(Object.values(CASES).flat())(
   'with $policy the confirmed block of 100 is $confirmed, and verifiers wait for $bridgeBlocks blocks',
   ({ policy, tagged, confirmed, bridgeBlocks }) => {
     const rules = confirmationRulesOf(policy)

@@ -147,4 +147,13 @@ describe('a name that is taken', () => {
   ])('%s, beside %j, becomes %s', (text, taken, free) => {
     expect(numberedName(text, (candidate) => taken.includes(candidate))).toBe(free)
   })
+
+  it('becomes a name that the rule accepts', () => {
+    fc.assert(
+      fc.property(name, (text) => {
+        const numbered = numberedName(text, (candidate) => candidate === text)
+        expect(parseName(numbered)).toBe(numbered)
+      }),
+    )
+  })
 })
