@@ -15,7 +15,7 @@ import type { Route } from './http/route.js'
 import { createGate } from './limits/gate.js'
 import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
-import { createRouter, foldSlashes } from './serving/router.js'
+import { collapseSlashes, createRouter } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
 import { profileRoute } from './v1/lookups.js'
 
@@ -70,7 +70,7 @@ export function createApi(deps: ApiDeps) {
     if (isAfterLastResponse(req)) return
     const found = match(req)
     if (!found) {
-      req.url = foldSlashes(req.url ?? '')
+      req.url = collapseSlashes(req.url ?? '')
       return void shell(req, res)
     }
     const { route, params } = found
@@ -99,7 +99,10 @@ export function createApi(deps: ApiDeps) {
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    /** Ends long polls and streams, including later ones at once: this process stops soon. */
+    /**
+     * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
+     * once.
+     */
     release(): void {
       for (const network of NETWORKS) contexts[network].longPolls.end()
       contexts.mainnet.streams.end()

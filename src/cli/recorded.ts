@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import type pg from 'pg'
 import { writeAction } from '../db/deployment/operatorActions.js'
-import { onConnection } from '../db/pg/pool.js'
+import { withConnection } from '../db/pg/pool.js'
 import { messageOf } from './output.js'
 import { withoutSecrets } from './withoutSecrets.js'
 
@@ -31,7 +31,10 @@ export async function recordCommand<T>(url: string, work: () => Promise<T>): Pro
       outcome,
     }
     const options = { url, applicationName: 'clusterd actions', answerMs: WRITE_LIMIT_MS }
-    return onConnection(options, (client) => writeAction(client, action)).then(() => true, refused)
+    return withConnection(options, (client) => writeAction(client, action)).then(
+      () => true,
+      refused,
+    )
   }
   const isThere = await write(null)
   try {

@@ -10,15 +10,15 @@ import {
 } from '../registry/log/note.js'
 import { ProvedTree } from '../registry/log/provedTree.js'
 import {
-  type Bundle,
   bundlePath,
+  type EntryBundle,
   hashOfRange,
-  keyOfTile,
   TILE_WIDTH,
   type Tile,
-  tileIn,
+  tileAt,
+  tileKey,
   tilePath,
-  tilesFor,
+  tilesForRanges,
   unpackBundle,
 } from '../registry/log/tiles.js'
 import {
@@ -64,7 +64,7 @@ export interface LogOptions {
    * has lost are accepted as lost.
    */
   accept?: string | undefined
-  /** Another implementation in place of the one in JavaScript. */
+  /** SHA-256 to use in place of the built-in JavaScript implementation. */
   sha256?: Sha256 | undefined
 }
 
@@ -199,7 +199,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Entries after those of a tree, which are appended to the tree. @internal of a mirror */
+  /** Entries that a tree does not have yet. Each is appended to the tree. @internal of a mirror */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -210,7 +210,7 @@ export class LogReader {
     const ahead: Promise<ReadBundle>[] = []
     const proved = await this.#proved(head, signal)
     const ask = (index: number): void => {
-      const tile = tileIn(head.size, 0, index)
+      const tile = tileAt(head.size, 0, index)
       if (!tile) return
       const asked = this.#bundle(head, tile, signal)
       asked.catch(() => {})
@@ -241,7 +241,7 @@ export class LogReader {
 
   /** Text of one entry of a checkpoint's tree. */
   async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
-    const tile = tileIn(head.size, 0, Math.floor(index / TILE_WIDTH))!
+    const tile = tileAt(head.size, 0, Math.floor(index / TILE_WIDTH))!
     const proved = await this.#proved(head, signal)
     const { entries, leaves } = await this.#bundle(head, tile, signal)
     await proved.assertBundle(tile, leaves).catch(refuseIn(head))
@@ -260,7 +260,7 @@ export class LogReader {
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyRanges(last.size, head.size) : []
-    const tiles = await this.#tiles(head, tilesFor(ranges, head.size), signal)
+    const tiles = await this.#tiles(head, tilesForRanges(ranges, head.size), signal)
     const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistent(this.#tree, last, head, proof))
@@ -299,7 +299,7 @@ export class LogReader {
   /** Reads a bundle, with the hashes of its entries. */
   async #bundle(
     head: TreeHead,
-    { index, width }: Bundle,
+    { index, width }: EntryBundle,
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
@@ -319,7 +319,7 @@ export class LogReader {
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
           throw logMismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
-        return [keyOfTile(tile), bytes] as const
+        return [tileKey(tile), bytes] as const
       }),
     )
     return new Map(found)

@@ -5,15 +5,15 @@ import {
   type Clusters,
   checkClusters,
   clusterShape,
-  hasCluster,
+  hasConfiguredCluster,
   missingSettings,
   perNetwork,
-  withPresets,
+  withClusterPresets,
 } from './clusters.js'
-import { networkDeployment } from './deployment.js'
+import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
-import { type DraftChain, evmChain } from './evmChain.js'
-import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
+import { type DraftChain, evmChainSchema } from './evmChain.js'
+import { chainIdRecord, hexBytes, httpUrl, weiText } from './fields.js'
 
 /** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -41,18 +41,18 @@ const ensParent = z.strictObject({
   rpcUrls: z.array(httpUrl).min(1).optional(),
   registry: hexBytes(20).optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: byChainId(hexBytes(20)).optional(),
+  reverseRegistrars: chainIdRecord(hexBytes(20)).optional(),
 })
 
 const sections = z.strictObject({
-  chains: z.array(evmChain).min(1).readonly(),
+  chains: z.array(evmChainSchema).min(1).readonly(),
   ...clusterShape,
   ens: perNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
-  deployment: perNetwork(networkDeployment),
+  deployment: perNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
       /** Age from which the relayer releases payments with a final registration to their recipients. */
@@ -101,7 +101,7 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
   return {
-    ...withPresets(file),
+    ...withClusterPresets(file),
     deliveries: {
       mainnet: settingsOf('mainnet', mainnet),
       testnet: settingsOf('testnet', testnet),
@@ -132,7 +132,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    if ((ofNetwork.length > 0 || hasCluster(file, network)) && hubs.length !== 1)
+    if ((ofNetwork.length > 0 || hasConfiguredCluster(file, network)) && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
   // a name would belong to both networks
@@ -155,7 +155,7 @@ export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Settings of a process without chains. */
 export const noChains = (): ChainsFile => {
-  const empty = sections.extend({ chains: z.array(evmChain).readonly() })
+  const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
 

@@ -15,7 +15,7 @@ export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
 /** Schemas of the families' sections, by their keys in the chains file. */
 export const clusterShape = { solana: perNetwork(solanaSection.cluster) }
 
-/** Settings of these sections in a complete chains file. */
+/** Settings of all sections in a complete chains file. */
 export interface Clusters {
   readonly solana: PerNetwork<SolanaConfig>
 }
@@ -26,7 +26,7 @@ const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection 
 
 export const noClusters: Clusters = { solana: {} }
 
-/** A configured cluster, with its section. */
+/** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
   readonly key: Key
   readonly network: Network
@@ -42,18 +42,18 @@ const clustersOf = (drafts: Drafts): Found[] =>
     }),
   )
 
-/** The families that have a cluster. */
-export const familiesIn = (drafts: Drafts): Family[] =>
+/** Chain families with a configured cluster of nodes (such as Solana's). */
+export const familiesWithCluster = (drafts: Drafts): Family[] =>
   clustersOf(drafts).map(({ section }) => section.family)
 
-export const hasCluster = (drafts: Drafts, network: Network): boolean =>
+export const hasConfiguredCluster = (drafts: Drafts, network: Network): boolean =>
   clustersOf(drafts).some((found) => found.network === network)
 
 const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in the clusters' presets, by network and hub. A local hub has none. */
-export function withPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
+export function withClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
   file: Sections,
 ): Sections {
   const known: Record<string, object> = {}

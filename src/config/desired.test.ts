@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
-import { desiredOf } from './desired.js'
+import { desiredChains } from './desired.js'
 import { presetOf } from './presets.js'
 
 const folder = useFolder()
@@ -34,7 +34,7 @@ function desired(
     file,
     JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }),
   )
-  return desiredOf(readDraft(file), 'testnet')
+  return desiredChains(readDraft(file), 'testnet')
 }
 
 describe('desired', () => {

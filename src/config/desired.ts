@@ -12,7 +12,7 @@ type Source = Pick<DraftFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
-export type DesiredChain = ReturnType<typeof desiredOf>[number]
+export type DesiredChain = ReturnType<typeof desiredChains>[number]
 
 /** Settings of one end of the bridge. All are explicit, so LayerZero's defaults never apply. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
@@ -21,7 +21,7 @@ export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.
  * @throws ConfigError with one sentence where a setting is missing or contradicts another
  */
-export function desiredOf({ chains, deployment }: Source, network: Network) {
+export function desiredChains({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { bridgeSettings, chainDeployment } from './deployment.js'
+import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
@@ -43,8 +43,8 @@ const fields = z.strictObject({
   /** Percentage added to the bridge's fee for price changes. The endpoint refunds the excess. */
   bridgeMarginPercent: z.int().min(0).max(100).default(5),
   /** LayerZero's configuration and the roles on this chain, as `clusterd contracts` sets and compares them. */
-  bridge: bridgeSettings.optional(),
-  deployment: chainDeployment.optional(),
+  bridge: bridgeSettingsSchema.optional(),
+  deployment: chainDeploymentSchema.optional(),
   /** Whether it is a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
   /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
@@ -65,7 +65,7 @@ const fields = z.strictObject({
     .optional(),
 })
 
-export const evmChain = fields.transform(withPreset).readonly()
+export const evmChainSchema = fields.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
@@ -90,4 +90,4 @@ function withPreset(chain: z.output<typeof fields>) {
 }
 
 /** A chain whose contract may not be deployed yet. */
-export type DraftChain = z.output<typeof evmChain>
+export type DraftChain = z.output<typeof evmChainSchema>

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, noChains, readChains } from './chainsFile.js'
-import { familiesIn, noClusters } from './clusters.js'
+import { familiesWithCluster, noClusters } from './clusters.js'
 import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOf, keyOfRole, logKeysFrom } from './relayerKey.js'
+import { addressOf, logKeysFrom, readRoleKey } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -121,11 +121,11 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = familiesIn(chains)
+  const [quoting] = familiesWithCluster(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`)))
-  const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
-  const ensKey = keyOfRole('ENS', base.ensKeySources)
+  const relayerKey = readRoleKey('RELAYER', base.relayerKeySources)
+  const ensKey = readRoleKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
     report(
       new ConfigError(

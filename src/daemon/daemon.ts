@@ -29,18 +29,18 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { ChainFamily, OpenedChain } from './families/family.js'
-import { FAMILIES, relayerKindsOf } from './families/index.js'
+import { FAMILIES, telemetryOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Timeout of the client for a read and for a write. */
+/** Time for which this process waits for PostgreSQL's answer to a read, and to a write. */
 const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
 /** Time limit of a stop, for running requests and steps. */
 export const STOP_TIMEOUT_MS = 8_000
-/** Connections for writes: one for each indexer, and one for each running delivery. */
+/** Pool size of the workers' writes: a connection for each indexer and for each relayer's transaction. */
 const WRITE_CONNECTIONS = 8
 
 /** A running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
@@ -110,7 +110,7 @@ export class Daemon {
     createOutboxMetrics(
       this.#metrics.registry,
       () => this.#relays.map((relay) => relay.state()),
-      relayerKindsOf(families),
+      telemetryOf(families),
     )
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }

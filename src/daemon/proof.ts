@@ -5,7 +5,7 @@ import { transientError } from '../chains/rpc/errors.js'
 import { markProved, readMirroredNetworks, readWinningBodies } from '../db/journal/copies.js'
 import { readHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
-import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
+import { assertOwners, MAX_OWNERS_PER_CALL } from '../record/owners.js'
 
 /** Name of the loop that proves names. Its failure names the wrong one. */
 export const PROOF_LOOP = 'the proof of the names'
@@ -24,7 +24,7 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
   if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
   for (let after = copy.provedSeq; ; alive()) {
-    const names = await readWinningBodies(pool, network, after, OWNERS_AT_ONCE)
+    const names = await readWinningBodies(pool, network, after, MAX_OWNERS_PER_CALL)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break
     await assertOwners(hub, block, bodies)

@@ -12,7 +12,7 @@ import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from '../ops
 import { behindMs, type ChainState, chainProblem, headAgeMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
-import { isOwnError, orIf, sentenceOf } from '../ops/log/errors.js'
+import { fallbackIf, isOwnError, sentenceOf } from '../ops/log/errors.js'
 import type { LoopState, Loops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
@@ -177,7 +177,7 @@ const alarmAnswer = ({ alarm, text }: Problem) => ({
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
   withTimeout(
     PROBE_LIMIT_MS,
-    orIf(answer, (error) => !isOwnError(error), otherwise),
+    fallbackIf(answer, (error) => !isOwnError(error), otherwise),
     otherwise,
   )
 

@@ -52,7 +52,7 @@ export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, si
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
 
-export function createAnswerer(sign: SignAnswer, now: () => number) {
+export function createEnsSigner(sign: SignAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
     max: KEPT_SIGNATURES,
     fetchMethod: (_key, _stale, { context }) => sign(answerTypedData(context)),

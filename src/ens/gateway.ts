@@ -2,11 +2,11 @@ import type { Hex } from 'viem'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import { createAnswerer, type SignAnswer } from './answer.js'
+import { createEnsSigner, type SignAnswer } from './answer.js'
 import { readCall } from './calls.js'
 import { EnsRequestError } from './error.js'
 import { readName } from './name.js'
-import { type Lookups, recordOf } from './records.js'
+import { type RecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
 /** Even the longest call fits into a URL. */
@@ -21,10 +21,10 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  * @param now current Unix time, ms
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
-  const answered = createAnswerer(sign, now)
+  const answered = createEnsSigner(sign, now)
   return async (
     asked: { sender: string; data: string },
-    lookups: Readonly<Record<Network, Lookups>>,
+    lookups: Readonly<Record<Network, RecordLookups>>,
   ): Promise<Hex> => {
     if (!SENDER.test(asked.sender))
       throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
@@ -40,7 +40,7 @@ export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, n
     return answered(
       data,
       name.under,
-      call.encode(await recordOf(name, call, lookups[name.network])),
+      call.encode(await resolveRecord(name, call, lookups[name.network])),
     )
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { LogReader } from '../client/log.js'
-import { assertCopy } from '../db/journal/takeIn.js'
+import { assertIsMirror } from '../db/journal/mirrorWriter.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -43,7 +43,7 @@ export async function runMirror(
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
   openReader()
-  await inTransaction(pool, (db) => assertCopy(db, network))
+  await inTransaction(pool, (db) => assertIsMirror(db, network))
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
   const onFailure = (error: Error) => {

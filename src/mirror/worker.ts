@@ -3,7 +3,7 @@ import { ClusterdError } from '../client/error.js'
 import { type LogReader, logMismatch, type SignedHead } from '../client/log.js'
 import { markVerified } from '../db/journal/copies.js'
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
-import { CopyWriter } from '../db/journal/takeIn.js'
+import { MirrorWriter } from '../db/journal/mirrorWriter.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -118,7 +118,7 @@ async function takeIn(
   const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
   await inTransaction(pool, async (client) => {
-    const copy = await CopyWriter.open(
+    const copy = await MirrorWriter.open(
       client,
       { network, epoch },
       { stored, next: { generation, origin } },

@@ -9,8 +9,8 @@ import type { Stage } from './stages.js'
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
-/** Trust in the newest confirmed logs, and the number of nodes with equal answers. */
-export interface TrustGround {
+/** Why the newest confirmed logs are trusted, and the number of nodes that returned equal logs. */
+export interface LogTrust {
   trust: Trust
   nodes: number
 }

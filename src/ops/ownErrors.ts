@@ -19,7 +19,7 @@ const MOST_SENTENCES = 100
 export interface OwnErrorCount extends LoopName {
   /** Number of errors since the start of the process. */
   count: number
-  /** Time since the last one, ms. */
+  /** Time since the last error, ms. */
   ageMs: number
   lastError: string
 }

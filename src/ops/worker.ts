@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { isOwnError } from './log/errors.js'
 import type { Logger } from './log/log.js'
 import { type Loop, Loops } from './loops.js'
-import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs, createWakeUp, pause, type WakeUp } from './notify.js'
 import type { LoopName } from './ownErrors.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
@@ -37,7 +37,7 @@ export interface Worker {
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number
   /** Ends a pause early. */
-  notify?: Notify
+  notify?: WakeUp
   /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
   /** Most consecutive steps without a pause. Absent: no limit. */
@@ -124,8 +124,14 @@ async function repeat(
   context: WorkerContext & { loops: Loops },
   loop: Loop,
 ): Promise<void> {
-  const { log, signal, loops, errorPausesMs = PAUSES_MS.step, limits = STEP_LIMITS } = context
-  const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
+  const {
+    log,
+    signal,
+    loops,
+    errorPausesMs = BACKOFF_PAUSES_MS.step,
+    limits = STEP_LIMITS,
+  } = context
+  const { name, fields, notify = createWakeUp(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {
@@ -149,7 +155,7 @@ async function repeat(
       loop.failed(error as Error)
       worker.onFailure?.(error as Error)
       failures += 1
-      await pause(pauseAfter(failures, errorPausesMs), signal)
+      await pause(backoffPauseMs(failures, errorPausesMs), signal)
     }
   }
 }

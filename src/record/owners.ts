@@ -7,14 +7,14 @@ import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 
 /** Names per call of the hub. The call is made as contract code, whose result is limited in length (EIP-170). */
-export const OWNERS_AT_ONCE = 700
+export const MAX_OWNERS_PER_CALL = 700
 
 /** Owner that the hub returns for a name that nobody has. */
 const NOBODYS = Buffer.alloc(32)
 
 /**
  * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
- * @param bodies of the bids that won the names, at most `OWNERS_AT_ONCE`
+ * @param bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
  * @throws Error that names the first name with another owner, or with none; ChainUnavailableError
  */
 export async function assertOwners(

@@ -6,7 +6,7 @@ import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
-  foldRecord,
+  extendRecord,
   type RecordBlock,
   readRecord,
   recordKeepers,
@@ -15,8 +15,8 @@ import {
 import { ContradictingError, RefutedError, RpcError, transientError } from '../chains/rpc/errors.js'
 import { type Agreement, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { TrustGround } from '../ops/chainState.js'
-import { orIf } from '../ops/log/errors.js'
+import type { LogTrust } from '../ops/chainState.js'
+import { fallbackIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
@@ -37,12 +37,15 @@ export interface AttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: TrustGround }
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: LogTrust }
 
 export const keepsRecord = ({ config }: EvmChain): boolean => recordKeepers(config).length > 0
 
-/** What proves a range of logs. If two nodes are configured, the answer of one node proves nothing. */
-export function groundOf(chain: EvmChain, nodes: number): TrustGround {
+/**
+ * How far a range of logs can be trusted, by its record and the number of nodes that returned it. If two nodes are
+ * configured, the answer of one node proves nothing.
+ */
+export function trustOfRange(chain: EvmChain, nodes: number): LogTrust {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isProvable(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -81,7 +84,8 @@ export const recordAtOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
-): Promise<Agreement<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
+): Promise<Agreement<ChainRecord> | null> =>
+  fallbackIf(recordAt(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
@@ -95,7 +99,7 @@ const isUnknown = (error: unknown): boolean =>
 export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: AttachPoint; ground: TrustGround | null }> {
+): Promise<{ place: AttachPoint; ground: LogTrust | null }> {
   const { config, rpc } = chain
   const keepers = recordKeepers(config)
   const number = nextBlock - 1
@@ -118,7 +122,7 @@ export async function attachPointOf(
   return {
     // no node knows this payments contract's record: it was deployed later, or its next record will differ
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
-    ground: own && groundOf(chain, own.nodes),
+    ground: own && trustOfRange(chain, own.nodes),
   }
 }
 
@@ -127,7 +131,7 @@ export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
   { record }: Pick<DecodedLogs, 'record'>,
-): ChainRecord => stages.work('decode', () => foldRecord(before, record))
+): ChainRecord => stages.work('decode', () => extendRecord(before, record))
 
 /**
  * Checks that logs lead from one record to the other. @throws RpcError where they do not. If the record covers all
@@ -157,7 +161,7 @@ export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: numb
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
   const nodes = isProvable(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
-  return { ...range, record: record?.answer ?? [], ground: groundOf(chain, nodes) }
+  return { ...range, record: record?.answer ?? [], ground: trustOfRange(chain, nodes) }
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */

@@ -18,9 +18,9 @@ import {
 } from '../chains/evm/logs.js'
 import { recordKeepers } from '../chains/evm/record.js'
 import { causesOf, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
-import { numberOf, type Rpc } from '../chains/rpc/evm.js'
+import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
-import { orIf, sentenceOf } from '../ops/log/errors.js'
+import { fallbackIf, sentenceOf } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minima.js'
@@ -159,7 +159,7 @@ export const rangesOf = (
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
     if (!first || !isProvable(chain)) return readOwn()
     const isDense = logBlocksOf(first.decoded).length > BY_HASH_BLOCKS
-    const whole = isDense ? await orIf(readOwn(), isTooMuch, null) : null
+    const whole = isDense ? await fallbackIf(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
@@ -290,7 +290,7 @@ async function timesOf(
   isHinted: boolean,
 ): Promise<(log: RawLog) => number> {
   if (isHinted && logs.every(({ blockTimestamp }) => blockTimestamp))
-    return (log) => numberOf(log.blockTimestamp) * 1_000
+    return (log) => parseQuantity(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))

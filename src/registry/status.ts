@@ -24,7 +24,7 @@ export type InvalidReason =
 
 export interface JournalledBid {
   logIndex: number
-  /** Canonical name, or the raw word in hex when malformed. */
+  /** Canonical name; the raw bytes32 in hex where it is not a valid name. */
   name: string
   outcome: BidOutcome
   reason?: InvalidReason

@@ -4,9 +4,9 @@ import type { SignerNonces } from '../db/outbox/signers.js'
  * Largest rise of the next nonce without an operator's confirmation. A larger one means that the key was used
  * elsewhere, or that a node is repeatedly wrong.
  */
-export const MAX_RAISE = 64
+export const MAX_NONCE_RAISE = 64
 /** Most lost nonces handled in one step, whatever a node answers. */
-export const MAX_LOST = 64
+export const MAX_LOST_NONCES = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */
 export interface CountReport {
@@ -60,7 +60,7 @@ export function decideNonce(
     const agreed = Math.min(...pair)
     if (next === null) return { is: 'moved', next: agreed }
     if (agreed <= next) return doubt
-    return agreed - next > MAX_RAISE
+    return agreed - next > MAX_NONCE_RAISE
       ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
       : { is: 'moved', next: agreed }
   }
@@ -73,13 +73,13 @@ export function decideNonce(
   return isUnheld ? { is: 'moved', next: agreed } : doubt
 }
 
-/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST`. */
+/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST_NONCES`. */
 export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
   const live = new Set(
     holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce),
   )
   const lost: number[] = []
-  for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++)
+  for (let nonce = used; nonce < next && lost.length < MAX_LOST_NONCES; nonce++)
     if (!live.has(nonce)) lost.push(nonce)
   return lost
 }

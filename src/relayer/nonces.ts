@@ -18,7 +18,7 @@ import {
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { orIf } from '../ops/log/errors.js'
+import { fallbackIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
   type CountReport,
@@ -157,7 +157,7 @@ export class NonceKeeper {
       await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     })
-    const isStored = await orIf(stored, (error) => error instanceof DailyCapError, false)
+    const isStored = await fallbackIf(stored, (error) => error instanceof DailyCapError, false)
     failpoint('relay.noop')
     return isStored
   }

@@ -1,15 +1,15 @@
 import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventOfPayload, type Listener } from '../db/pg/notify.js'
+import { type Listener, parsePayload } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
-import { createNotify, type Notify } from '../ops/notify.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { LoopName } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
-import type { RelayerState } from './relayerKind.js'
+import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import type { RelayerState } from './relayerTelemetry.js'
 import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 
 /** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
@@ -58,7 +58,7 @@ export interface RelayRun {
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
  * (chain, signer), since each of them belongs to one network. The indexer and the operator wake the workers, and any
- * block wakes those with unfinished jobs. Otherwise they poll. All timers are here.
+ * block wakes workers with unfinished jobs. Otherwise they poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
@@ -66,7 +66,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
-    const heard = eventOfPayload(network, payload)
+    const heard = parsePayload(network, payload)
     if (heard) led?.wake(heard)
   })
   const onError = (err: Error) =>
@@ -108,7 +108,7 @@ class LedOutbox {
   state: OutboxState
   readonly #options: RelayRunOptions
   readonly #epoch: number
-  readonly #notifies = new Set<Notify>()
+  readonly #notifies = new Set<WakeUp>()
   readonly #logAlarms: ReturnType<typeof createAlarmLog>
 
   constructor(options: RelayRunOptions, epoch: number) {
@@ -157,13 +157,13 @@ class LedOutbox {
       epoch: this.#epoch,
       onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
       onUnreachable: (row, err) =>
-        log.debug({ network, ...aboutJob(row), err }, 'the chain could not be asked'),
+        log.debug({ network, ...jobLogFields(row), err }, 'the chain could not be asked'),
       onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),
     }
   }
 
   #workerOptions() {
-    const notify = createNotify()
+    const notify = createWakeUp()
     this.#notifies.add(notify)
     const check = () => this.#logAlarms(outboxProblems(this.state, Date.now()))
     return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }

@@ -98,7 +98,7 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   }
 }
 
-/** First two bids for the contested name, if both seed wallets have bid. */
+/** The first bid of each of the two seed wallets for the contested name. Undefined unless both have bid. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
   const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })

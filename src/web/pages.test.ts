@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { page, pageOfUrl, setServiceFacts } from './page.js'
+import { indexPage, pageOfUrl, setServiceFacts } from './page.js'
 import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
 
 describe('paths', () => {
@@ -173,8 +173,8 @@ describe('facts of the service in the pages', () => {
     setServiceFacts({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
     expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
-    expect(page.text).not.toContain('first.eth')
-    expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
+    expect(indexPage.text).not.toContain('first.eth')
+    expect(indexPage.text.match(/<meta name="service"/g)).toHaveLength(1)
     setServiceFacts({ ens: {}, networks, isLocal: false })
   })
 })

@@ -25,7 +25,7 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import {
-  type JudgeOutcome,
+  type JudgeStepOutcome,
   PaymentJudge,
   type PaymentJudgeOptions,
 } from '../../src/indexer/judge.js'
@@ -169,7 +169,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     })
 
   /** Runs the judge over confirmed payments, as the index leader does. */
-  async function judge(): Promise<JudgeOutcome> {
+  async function judge(): Promise<JudgeStepOutcome> {
     await confirm()
     return judgeOf().step()
   }

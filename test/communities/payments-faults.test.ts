@@ -5,7 +5,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
 import { type RewindTarget, removeNewestRows } from '../../src/db/journal/rewind/rows.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
@@ -79,7 +79,7 @@ describe('a relayer killed', () => {
 describe('a rewind', () => {
   const targetOf = async (label: '1' | '8453', block: number): Promise<RewindTarget> => {
     const row = (await findChain(at.pool, 'mainnet', label))!
-    return rewindPoint(at.pool, at.chains.find((one) => one.label === label)!, row, block)
+    return checkedRewindTarget(at.pool, at.chains.find((one) => one.label === label)!, row, block)
   }
   async function rewindTo(label: '1' | '8453', block: number): Promise<void> {
     const target = await targetOf(label, block)

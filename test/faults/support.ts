@@ -3,7 +3,12 @@ import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, packRecord, recordWords } from '../../src/chains/evm/record.js'
+import {
+  emptyRecord,
+  extendRecord,
+  packRecord,
+  recordInputsOf,
+} from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
@@ -40,7 +45,7 @@ async function recordBefore({ config, public: client }: HubWorld, block: number)
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
   const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
-  return foldRecord(emptyRecord(config), recordWords(config, logs, timeOf))
+  return extendRecord(emptyRecord(config), recordInputsOf(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000

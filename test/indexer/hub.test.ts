@@ -5,7 +5,7 @@ import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, unappliedMinima } from '../../src/indexer/evm/worker.js'
 import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
 import type { LeaderContext } from '../../src/ops/context.js'
@@ -269,10 +269,10 @@ describe('writers', () => {
       await isCheckpointReplaced(two, other),
       await isCheckpointReplaced(chain, other),
     ]).toEqual([false, true])
-    expect(await rewindPoint(world.pool, chain, row, row.nextBlock)).toMatchObject({
+    expect(await checkedRewindTarget(world.pool, chain, row, row.nextBlock)).toMatchObject({
       block: row.nextBlock,
     })
-    await expect(rewindPoint(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
+    await expect(checkedRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
       'is in the journal up to',
     )
     expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)

@@ -1,4 +1,4 @@
-import { fold, keysOf } from '../../src/registry/fold/index.js'
+import { fold, rowKeysOf } from '../../src/registry/fold/index.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
   assignmentOf,
@@ -11,8 +11,8 @@ import {
   type JournalRow,
   type MoveRow,
   type NameRow,
+  type RegistrySlice,
   type RowKeys,
-  type Slice,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
@@ -96,9 +96,9 @@ export function loadSlice(
   registry: MemoryRegistry,
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOf,
-): Slice {
-  const keys = keysOf(entries, rulesOf)
-  const slice: Slice = {
+): RegistrySlice {
+  const keys = rowKeysOf(entries, rulesOf)
+  const slice: RegistrySlice = {
     network: registry.network,
     head: { ...registry.head },
     owners: new Map(),
@@ -148,7 +148,7 @@ export function loadSlice(
   return slice
 }
 
-function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: RowKeys): void {
+function loadCommunities(registry: MemoryRegistry, slice: RegistrySlice, keys: RowKeys): void {
   for (const [community, sinceMs] of keys.communities) {
     const history = registry.communities
       .filter(({ name }) => name === community)

@@ -6,7 +6,7 @@ import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { findInTail, findTracked } from '../../src/db/journal/transactions.js'
+import { findTailTx, findTrackedTx } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { isTerminal } from '../../src/registry/status.js'
@@ -199,7 +199,7 @@ const pollElsewhere = (at: number): Command =>
 async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promise<boolean> {
   if ((await chain.place(tx)).at !== 'nowhere') return false
   return (
-    (await findInTail(
+    (await findTailTx(
       world.pool,
       'mainnet',
       evmChainsOf(elsewhere)[0]!.chain,
@@ -250,7 +250,7 @@ async function isRemembered(tx: Tracked, { world }: Real, about: string): Promis
   // a cancel names no contract of ours
   if (!tx.names) return
   const isKept = async () =>
-    (await findTracked(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
+    (await findTrackedTx(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
   assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
   tx.isRemembered = true
 }

@@ -7,8 +7,8 @@ import { findMessages } from '../../src/db/bridge/packets.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { findJournalled } from '../../src/db/journal/transactions.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { findJournalledTx } from '../../src/db/journal/transactions.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
@@ -91,7 +91,7 @@ describe('what the hub owes', () => {
       ({ config }) => config.label === '1',
     )!
     const row = (await findChain(world.pool, 'mainnet', '1'))!
-    const target = await rewindPoint(world.pool, open.chain, row, rows[0]!.block)
+    const target = await checkedRewindTarget(world.pool, open.chain, row, rows[0]!.block)
     await rewind(world.pool, target, { apply: true })
     expect(await owed()).toEqual([])
     await world.releaseIndex()
@@ -105,7 +105,7 @@ describe('a bid over the bridge that reaches a paused hub', () => {
     await asOwner('pause')
     const { txHash } = await carry(await world.send(5, ['paused-a', 'paused-b']))
     await asOwner('unpause')
-    const [journalled] = await findJournalled(world.pool, 'mainnet', [txHash])
+    const [journalled] = await findJournalledTx(world.pool, 'mainnet', [txHash])
     expect(journalled!.bids.map(({ name, outcome, reason }) => [name, outcome, reason])).toEqual([
       ['paused-a', 'refused', 'paused'],
       ['paused-b', 'refused', 'paused'],

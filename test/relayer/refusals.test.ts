@@ -15,10 +15,10 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { rewind } from '../../src/db/journal/rewind/index.js'
-import { positionsOfRefused } from '../../src/db/outbox/refusals.js'
-import { openJobs } from '../../src/db/outbox/stats.js'
+import { refusedPaymentPositions } from '../../src/db/outbox/refusals.js'
+import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/judge.js'
 import { communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
@@ -179,7 +179,7 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(lost)).toBe('lost_bid name_taken held')
     expect(await outcomeOf(bought)).toBe('finalized')
     expect(
-      await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
+      await countOpenJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
     ).toMatchObject([{ kind: 'refuse', state: 'queued', count: 2 }])
     await world.finish(await world.restart())
     for (const [name, signature] of Object.entries({ cheap, lost })) {
@@ -317,7 +317,7 @@ describe('a rewind', () => {
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) =>
-      positionsOfRefused(client, 'mainnet'),
+      refusedPaymentPositions(client, 'mainnet'),
     )
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
       true,
@@ -333,7 +333,7 @@ describe('a rewind', () => {
     await bridge.hub.test.mine({ blocks: 2 })
     await bridge.index()
     const row = (await findChain(bridge.pool, 'mainnet', '1'))!
-    const target = await rewindPoint(bridge.pool, hub!.chain, row, Number(blockNumber))
+    const target = await checkedRewindTarget(bridge.pool, hub!.chain, row, Number(blockNumber))
     const waiting = await bridge.pool.query(
       'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)',
     )

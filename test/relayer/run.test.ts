@@ -8,7 +8,7 @@ import { createListener } from '../../src/db/pg/notify.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { EVM_RELAYERS } from '../../src/relayer/evmKind.js'
+import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { evmRelaySource } from '../../src/relayer/sources.js'
@@ -21,7 +21,7 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_RELAYERS])
+createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_TELEMETRY])
 
 beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)

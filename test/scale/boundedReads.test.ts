@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
-import { findSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
-import { findJournalled } from '../../src/db/journal/transactions.js'
+import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
+import { findJournalledTx } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -15,16 +15,16 @@ import {
   findClusterId,
 } from '../../src/db/registry/clusters.js'
 import {
+  clustersWithVerifiedWallet,
   communityNameAvailability,
   findCommunityRules,
   findMembers,
   findOwnedCommunityNames,
-  verifiedInClusters,
 } from '../../src/db/registry/communityNames.js'
 import {
   findByAddresses,
   findByNames,
-  findNamesBeginning,
+  findNamesByPrefix,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import { findOwnedNames, registrationPosition } from '../../src/db/registry/owners.js'
@@ -128,7 +128,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
   ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
-  ['names that begin with a digit', 10, (db) => findNamesBeginning(db, NETWORK, '1', 10)],
+  ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
   [
     'a cluster by its id',
     60,
@@ -179,9 +179,9 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'membership in clusters',
     3,
-    (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
+    (db) => clustersWithVerifiedWallet(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
-  ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['bids of a transaction', 2, (db) => findJournalledTx(db, NETWORK, [txOf(ORDINARY, 0)])],
   [
     'the first page of the feed',
     11,
@@ -214,7 +214,11 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
         from: STORED_ZERO_ADDRESS,
       }),
   ],
-  ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
+  [
+    'the events since a time',
+    40,
+    (db) => findFirstEventSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2),
+  ],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
   ['money that is owed', 70, (db) => findOwedPayments(db, NETWORK, walletOf(ORDINARY), LAST)],
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],

@@ -4,7 +4,7 @@ import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClock } from '../../src/db/pg/unavailable.js'
-import { firstState } from '../../src/indexer/evm/types.js'
+import { initialChainState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
@@ -89,7 +89,9 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
     const lead = await tryLead(database.pool, 'mainnet', 'index')
     // nothing renews it here
     await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
-    const state = { ...firstState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1) }
+    const state = {
+      ...initialChainState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1),
+    }
     const head = { latest: 9, confirmed: 9, tailBlock: 9, headMs: Date.now() - 600_000 }
     const failing = { lastError: 'chain "1": no RPC URL answers', lastStepMs: Date.now() }
     await writeChainStates(database.pool, 'mainnet', [Object.assign(state, head, failing)])
@@ -108,7 +110,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
   })
   clock.ms = 5_000
   const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
-  await writeChainStates(database.pool, 'mainnet', [firstState(named, 1, stages)])
+  await writeChainStates(database.pool, 'mainnet', [initialChainState(named, 1, stages)])
   const { chains } = await statusOf(sources({}))
   const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
   expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])

@@ -18,7 +18,7 @@ import { ApiError } from '../http/errors.js'
 import { isoText } from '../http/timestamps.js'
 
 /** Signature of a wallet over the service's message. */
-export interface Proof {
+export interface WalletProof {
   signature: string
   signingDate: string
   type: KindName
@@ -27,13 +27,15 @@ export interface Proof {
 }
 
 /** Wallet that a bound message names, and the wallet whose key the message requests, if any. */
-export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | undefined }
+export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
+  recovered?: string | undefined
+}
 
 /**
  * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
  * @returns the message and its last line, the signing date
  */
-export function signingMessage(context: Context, signer?: Signer) {
+export function signingMessage(context: Context, signer?: MessageSigner) {
   const signingDate = isoText(context.now())
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireOfType(signer)
@@ -47,7 +49,7 @@ export function signingMessage(context: Context, signer?: Signer) {
  * @returns the key
  * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
  */
-export async function exchangeProof(context: Context, proof: Proof): Promise<string> {
+export async function exchangeProof(context: Context, proof: WalletProof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
@@ -81,7 +83,7 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * window or another wallet's signature
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
-export async function requireProof(context: Context, proof: Proof, recovered?: Address) {
+export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
   const { signingDate } = proof
   const wallet = requireOfType(proof)
   const signingMs = parseSigningDate(signingDate)
@@ -111,7 +113,7 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
 }
 
 /** @throws ApiError unsupported_address */
-function requireOfType({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Wallet {
+function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
   if (kindOf(address.type) === type) return address
   throw new ApiError(
@@ -124,7 +126,7 @@ const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
 /** @throws ApiError invalid_request */
-function requireSignature({ type, signature }: Proof): SignatureCheck {
+function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = KINDS[type].read(signature)
   if (!check)
     throw new ApiError(
@@ -142,7 +144,7 @@ function withRefused(sentence: string, type: KindName): string {
 /** @throws ChainUnavailableError where the contract's chain does not answer */
 async function isSignedByContract(
   context: Context,
-  { type, wallet, signature }: Proof,
+  { type, wallet, signature }: WalletProof,
   bound: string,
 ): Promise<boolean> {
   const bytes = type === 'evm' && parseContractSignature(signature)

@@ -11,12 +11,12 @@ import { NEWEST_RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { ADDRESS_PROBLEM } from '../http/address.js'
+import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitOf } from '../limits/changes.js'
-import { requireNames } from '../names/names.js'
+import { changeLimitFor } from '../limits/changes.js'
+import { requireNameList } from '../names/names.js'
 
 /** Caller of a signed change. */
 export type ChangeAuthor = Pick<Session, 'wallet'>
@@ -131,7 +131,7 @@ function requireWallets(
       { details },
     )
   })
-  const names = requireNames(
+  const names = requireNameList(
     input.map(({ name }) => name),
     parseName,
     (i) => under(pathOf(i), 'name'),
@@ -148,7 +148,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   input.forEach((text, i) => {
     const address = parseWallet(text)
     if (typeof address === 'string')
-      details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
+      details.push({ path: pathOf(i), message: ADDRESS_PROBLEM_TEXT[address] })
     else read.push(address)
   })
   if (details.length > 0)
@@ -199,7 +199,7 @@ export async function appendInTurn(
   const community = first.kind === 'configure_community' ? first.community : null
   const limits = {
     ...(patience && { patience }),
-    ...(await changeLimitOf(context, wallet, community)),
+    ...(await changeLimitFor(context, wallet, community)),
   }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
   const { signal } = patience ?? {}

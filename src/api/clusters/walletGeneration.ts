@@ -1,4 +1,4 @@
-import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
+import { findShare, markRecoverySignatureUsed, storeShare } from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -7,7 +7,7 @@ import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { requireNames } from '../names/names.js'
+import { requireNameList } from '../names/names.js'
 import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
   generateKey,
@@ -34,7 +34,7 @@ export interface GenerateInput {
 export async function generateWallet(context: Context, author: ChangeAuthor, input: GenerateInput) {
   const keys = requireShareKeys(context)
   const { network } = context
-  const [wanted] = requireNames([input.name], parseName, () => 'name')
+  const [wanted] = requireNameList([input.name], parseName, () => 'name')
   const { address, shares } = await generateKey(input.type)
   const added = addWalletsChange(
     author.wallet,
@@ -103,7 +103,7 @@ export async function recoverWallet(
   const privateKey = await recoverKey(address, [share, own])
   // a failed attempt of another member must not count: it could lock the wallet's owner out for good
   const isCounted = privateKey !== null || kept.isOwn
-  if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
+  if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
     throw new ApiError(
       'unauthorized',
       'The signature was used, or a later one was: sign a new message.',

@@ -1,4 +1,4 @@
-import { type FeedOrder, findSince, readJournalRange } from '../../db/journal/feed.js'
+import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { clustersOf } from '../../registry/journal/eventForms.js'
 import {
@@ -150,7 +150,7 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
-  const found = await findSince(context.pool, walk.network, walk.sinceMs)
+  const found = await findFirstEventSince(context.pool, walk.network, walk.sinceMs)
   if (walk.generation !== null && walk.generation !== found.generation) throw restarted()
   walk.generation = found.generation
   if (found.first > found.newest) return false
@@ -202,7 +202,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw restarted()
-  // the position is after the end of a feed that was rewound: other events will get these numbers
+  // the feed was rewound and now ends before this position: other events will get the position's number
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
   return stretch
 }

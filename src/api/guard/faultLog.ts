@@ -14,7 +14,7 @@ export interface Fault {
   err: unknown
 }
 
-/** Logs the first of equal faults at once, and the number of further ones at the end of the window. */
+/** Logs the first of equal faults at once, and at the end of the window how many more followed. */
 export function createFaultLog(log: Logger): (fault: Fault) => void {
   const counts = new Map<string, number>()
   return (fault) => {

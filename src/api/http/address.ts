@@ -8,7 +8,7 @@ import {
 import { ApiError } from './errors.js'
 
 /** Error messages for texts that are not addresses. */
-export const ADDRESS_PROBLEM = {
+export const ADDRESS_PROBLEM_TEXT = {
   unsupported_address: 'This is no address of a kind that is known here.',
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
@@ -33,8 +33,11 @@ export function requireSigner(input: string, path: string): Wallet {
   )
 }
 
-function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {
+function readable<T extends object>(
+  parsed: T | keyof typeof ADDRESS_PROBLEM_TEXT,
+  path: string,
+): T {
   if (typeof parsed !== 'string') return parsed
-  const details = [{ path, message: ADDRESS_PROBLEM[parsed] }]
+  const details = [{ path, message: ADDRESS_PROBLEM_TEXT[parsed] }]
   throw new ApiError('unsupported_address', 'An address can not be read.', { details })
 }

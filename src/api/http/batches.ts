@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
-import { findJournalled, readProgress } from '../../db/journal/transactions.js'
+import { findJournalledTx, readProgress } from '../../db/journal/transactions.js'
 import {
   findByAddresses,
   findByNames,
@@ -38,7 +38,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     ),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
     /** Bids in the journal, by transaction hash. */
-    journalled: together((hashes: readonly Buffer[]) => findJournalled(pool, network, hashes)),
+    journalled: together((hashes: readonly Buffer[]) => findJournalledTx(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
     progressOf: together((txs: readonly Buffer[]) => readProgress(pool, network, txs)),
     /** The counters that public responses depend on. */

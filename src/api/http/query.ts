@@ -37,7 +37,7 @@ export const isTestnet = (query: Query): boolean => query.get('testnet') === 'tr
  * A whole number in a query, clamped to 2^53 − 1; undefined where it is absent.
  * @throws ApiError invalid_request for signs, fractions, exponents and any other text
  */
-export function integerOf(query: Query, name: string): number | undefined {
+export function wholeNumberOf(query: Query, name: string): number | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined
   if (!/^[0-9]{1,400}$/.test(text))
@@ -46,20 +46,20 @@ export function integerOf(query: Query, name: string): number | undefined {
 }
 
 /** Items per page. */
-export interface PageLimit {
+export interface PageLimitBounds {
   default: number
   max: number
 }
 
 /** @throws ApiError invalid_request */
-export function limitOf(query: Query, bounds: PageLimit): number {
-  const limit = integerOf(query, 'limit') ?? bounds.default
+export function pageLimitOf(query: Query, bounds: PageLimitBounds): number {
+  const limit = wholeNumberOf(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
   return Math.min(limit, bounds.max)
 }
 
 /** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
-export function choiceOf<T extends string>(
+export function enumOf<T extends string>(
   query: Query,
   name: string,
   words: readonly T[],

@@ -108,7 +108,7 @@ export interface Route {
     >
   >
   /**
-   * Errors in addition to those of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`;
+   * Errors in addition to the errors of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`;
    * `unauthorized` where a key is required).
    */
   errors?: readonly ErrorCode[]

@@ -30,7 +30,7 @@ export interface SampleData {
   wrongProof(): object
 }
 
-/** A request to a route. Path parameters default to values of the scene. */
+/** A request to a route. Path parameters default to values of `SampleData`. */
 interface Sample {
   query?: Readonly<Record<string, string>>
   params?: (scene: SampleData) => Readonly<Record<string, string>>

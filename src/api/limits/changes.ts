@@ -6,8 +6,8 @@ import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { perDay, perMinute, type Rate } from './bucket.js'
-import { bucketNamesOf, type Charge, requireSharedUnits, spendLocked } from './shared.js'
+import { type BucketRate, perDay, perMinute } from './bucket.js'
+import { bucketNamesOf, requireSharedUnits, type SharedCharge, spendLocked } from './shared.js'
 
 /**
  * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
@@ -62,8 +62,8 @@ function chargesOf(
   limits: ChangeLimits,
   { network, wallet, community, address }: Changer,
   work: Work,
-): Charge[] {
-  const chargeOf = (whose: string) => (kind: string, rate: Rate, units: number) => ({
+): SharedCharge[] {
+  const chargeOf = (whose: string) => (kind: string, rate: BucketRate, units: number) => ({
     kind,
     rate,
     units,
@@ -84,7 +84,7 @@ function chargesOf(
   ]
 }
 
-const isAsked = ({ units }: Charge): boolean => units > 0
+const isAsked = ({ units }: SharedCharge): boolean => units > 0
 
 /** Who requests a change, and what limits apply. */
 interface Asked {
@@ -99,7 +99,7 @@ interface Asked {
  * address.
  */
 const NOTED = ['changes-a-minute', 'changes-of-address']
-const notedOf = (charges: readonly Charge[]): string[] =>
+const notedOf = (charges: readonly SharedCharge[]): string[] =>
   bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
 /** Buckets that refused a change lately. Further changes of them are refused without waiting in the queue. */
@@ -110,7 +110,7 @@ const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
  * @returns the limit to charge the change to; none where nothing is limited
  * @throws ApiError rate_limited
  */
-export async function changeLimitOf(
+export async function changeLimitFor(
   { pool, network, limits, caller }: Asked,
   wallet: Buffer,
   community: string | null,
@@ -132,7 +132,7 @@ export async function changeLimitOf(
 function bucketLimit(
   limits: ChangeLimits,
   changer: Changer,
-  least: readonly Charge[],
+  least: readonly SharedCharge[],
 ): ChangeLimit {
   let before: BucketTimes
   let spend: (db: Queryable) => Promise<void>

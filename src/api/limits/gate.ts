@@ -4,17 +4,17 @@ import { findApiKeyRate } from '../../db/auth/apiKeys.js'
 import { withTimeout } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Client } from '../serving/exchange.js'
-import { perDay, type Rate } from './bucket.js'
+import { type BucketRate, perDay } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
-import { countedAddress } from './client.js'
+import { rateLimitAddress } from './client.js'
 import { Buckets, type Quota } from './meter.js'
 import { spendSharedNow } from './shared.js'
 
 export interface LimitSettings extends ChangeLimits {
   /** Rate of an address without an API key. */
-  address: Rate
+  address: BucketRate
   /** Rate of an API key, and of all keys together at one address. */
-  key: Rate
+  key: BucketRate
   /** API keys that an address may make in a day. */
   keysPerDay: number
 }
@@ -45,7 +45,7 @@ export const UNLIMITED_METER: Meter = {
 }
 
 /** A meter for requests that may cost more than a bucket holds: the rest becomes a debt. */
-export const owingMeter = (meter: Meter): Meter => ({
+export const meterWithDebt = (meter: Meter): Meter => ({
   ...meter,
   spend: (units) => meter.giveBack(-units),
 })
@@ -94,7 +94,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   })
   /** Meter of a request's address, regardless of its API key. */
   const ofAddress = ({ ip }: Client, counted = ''): Meter => {
-    const address = countedAddress(ip)
+    const address = rateLimitAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
   /** Limits key look-ups of an address to the rate of its requests. */
@@ -108,7 +108,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   }
   const meterOfKey = (id: string, client: Client, found: KnownKey | undefined): Meter => {
     if (!found?.isKnown) return ofAddress(client)
-    const address = countedAddress(client.ip)
+    const address = rateLimitAddress(client.ip)
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
     // an address may make many keys, so all keys of an address share a second limit
     const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
@@ -123,7 +123,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     const known = keys.get(id)
     if (known) return meterOfKey(id, client, known)
     const former = () => meterOfKey(id, client, keys.peek(id, { allowStale: true }))
-    if (!mayLookUp(countedAddress(client.ip))) return former()
+    if (!mayLookUp(rateLimitAddress(client.ip))) return former()
     const asked = keys.fetch(id, { context: hash }).catch(() => undefined)
     return withTimeout(KEY_LIMIT_MS, asked, undefined).then((found) =>
       found ? meterOfKey(id, client, found) : former(),

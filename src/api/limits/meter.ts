@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { availableUnits, type Rate, refillMs, withdraw } from './bucket.js'
+import { availableUnits, type BucketRate, refillMs, withdrawUnits } from './bucket.js'
 
 /** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
@@ -10,7 +10,7 @@ export interface Quota {
   /** Name of the limit in headers and metrics. */
   kind: string
   bucket: string
-  rate: Rate
+  rate: BucketRate
 }
 
 /** Buckets of this process by their names: the time (ms) at which each is full again. */
@@ -33,7 +33,7 @@ export class Buckets {
     const nowMs = this.#now()
     const made: number[] = []
     for (const { kind, bucket, rate } of quotas) {
-      const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
+      const { fullMs, waitMs } = withdrawUnits(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
       if (waitMs > 0) throw rateLimitedError(kind, waitMs)
       made.push(fullMs)
     }

@@ -19,7 +19,7 @@ export function requireName(input: string): string {
  * Canonical forms. Reports up to 20 malformed names, each with the path that `pathOf` gives. @throws ApiError
  * invalid_name
  */
-export function requireNames<T>(
+export function requireNameList<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
   pathOf: (index: number) => string,

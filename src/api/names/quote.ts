@@ -9,7 +9,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { availabilityOfNames, requireNames } from './names.js'
+import { availabilityOfNames, requireNameList } from './names.js'
 
 /** Request of a quote. Only its shape has been validated. */
 export interface QuoteRequest {
@@ -29,7 +29,7 @@ export interface QuoteRequest {
 export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
 /** @throws ApiError invalid_amount when an element has several */
-export function amountOf(
+export function bidAmountOf(
   element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
   path: string,
 ): unknown {
@@ -43,7 +43,7 @@ export function amountOf(
 
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
-export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
+export type QuoteOfPort<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
 
 /**
  * Transaction data for registering names from a chain.
@@ -52,11 +52,11 @@ export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['
  * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteOn<Port extends ChainPort>(
+export async function quoteOnChain<Port extends ChainPort>(
   context: Context,
   request: QuoteRequest,
   isOfFamily: (port: ChainPort) => port is Port,
-): Promise<QuoteOf<Port>> {
+): Promise<QuoteOfPort<Port>> {
   const chain = enabled(context.chains.filter(isOfFamily), request)
   if (chain.isWatchOnly)
     throw new ApiError(
@@ -70,7 +70,7 @@ export async function quoteOn<Port extends ChainPort>(
       `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
   const asked = await registrationOf({ ...context, network: chain.network }, request, chain)
-  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOf<Port>
+  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOfPort<Port>
 }
 
 /** The chain checks the rest. */
@@ -124,7 +124,7 @@ function senderOf(input: string, type: AddressType): string {
 }
 
 function distinctNames(inputs: readonly string[]): string[] {
-  const names = requireNames(inputs, parseClusterName, (i) => `names[${i}].name`)
+  const names = requireNameList(inputs, parseClusterName, (i) => `names[${i}].name`)
   const first = new Map<string, number>()
   const details: ErrorDetail[] = []
   names.forEach((name, i) => {

@@ -38,7 +38,7 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'>
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
 }
 
-export type Refunds = Awaited<ReturnType<typeof refundsOf>>
+export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
  * Money owed to an address on all chains of a network, each with the transaction that takes it. A chain that does not
@@ -46,7 +46,11 @@ export type Refunds = Awaited<ReturnType<typeof refundsOf>>
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
-export async function refundsOf(context: RefundContext, input: string, to: string | undefined) {
+export async function refundsOfAddress(
+  context: RefundContext,
+  input: string,
+  to: string | undefined,
+) {
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }

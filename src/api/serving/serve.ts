@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { Slots } from '../../push/slots.js'
+import { PlaceLimiter } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
 import { type ResponseMessage, responseMessage } from '../http/answer.js'
-import { bodyLimit, bodyOf, bodyTooSlowError, readBytes } from '../http/body.js'
+import { bodyLimit, bodyTooSlowError, parseRequestBody, readBytes } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
@@ -17,19 +17,19 @@ import {
 } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { validated, withinBounds } from '../http/schema.js'
+import { requireListBounds, validateBody } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
-import { type Gate, type Meter, owingMeter, UNLIMITED_METER } from '../limits/gate.js'
+import { type Gate, type Meter, meterWithDebt, UNLIMITED_METER } from '../limits/gate.js'
 import { rateLimitedError } from '../limits/meter.js'
 import type { FinishExchange } from './answerer.js'
-import { orNotModified, withEntityTag } from './etag.js'
+import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { Exchange } from './exchange.js'
 import {
-  type Caller,
-  CallerLeftError,
-  callerOf,
-  patienceOf,
+  CallerDisconnectedError,
+  deadlineOf,
   requestTimeoutError,
+  type WaitingCaller,
+  waitingCallerOf,
 } from './patience.js'
 import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
@@ -60,7 +60,7 @@ type Contexts = ReturnType<typeof createContexts>
 interface Shared extends Serving {
   contexts: Contexts
   memory: ReturnType<typeof createResponseCache>
-  joins: Slots
+  joins: PlaceLimiter
   /** Addresses with a request under way that began as it arrived. */
   immediate: Set<string>
   deadlineMs: number
@@ -73,7 +73,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
     contexts,
     deadlineMs,
     memory: createResponseCache(contexts.mainnet.lookups),
-    joins: new Slots(JOIN_BYTES),
+    joins: new PlaceLimiter(JOIN_BYTES),
     immediate: new Set(),
   }
   return (route: Route, exchange: Exchange): void => {
@@ -126,7 +126,7 @@ class RouteExchange {
   #fail(thrown: unknown): void {
     if (!this.#conclude()) return
     // not counted as an error: anybody could raise the alarm of errors
-    if (thrown instanceof CallerLeftError) return
+    if (thrown instanceof CallerDisconnectedError) return
 
     const error = toApiError(thrown)
     const answer = markDeprecated(
@@ -159,9 +159,9 @@ class RouteExchange {
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
     this.#take(() => this.#meter.spend(1))
-    if (route.isBulk) this.#meter = owingMeter(this.#meter)
+    if (route.isBulk) this.#meter = meterWithDebt(this.#meter)
     const meter = this.#meter
-    const caller = callerOf(exchange, meter)
+    const caller = waitingCallerOf(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
     if (isCrowded) await caller.turn()
 
@@ -175,7 +175,7 @@ class RouteExchange {
     const bytes = read?.bytes
     const spent = bytesCost(read?.counted ?? 0)
     if (isExpensive(spent)) await caller.turn()
-    const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
+    const body = bytes && (await parseRequestBody(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
     const mayLongPoll = this.#mayLongPoll
@@ -197,10 +197,10 @@ class RouteExchange {
   /**
    * Reserves units or memory before the response is made. A refusal ends the connection at once: further bytes that
    * arrived with it are neither parsed nor served.
-   * @throws what `work` throws; CallerLeftError after a refusal
+   * @throws what `work` throws; CallerDisconnectedError after a refusal
    */
   #take(work: () => void): void {
-    if (isAfterLastResponse(this.#exchange.req)) throw new CallerLeftError()
+    if (isAfterLastResponse(this.#exchange.req)) throw new CallerDisconnectedError()
     try {
       work()
     } catch (error) {
@@ -210,7 +210,7 @@ class RouteExchange {
   }
 
   /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
-  async #readBody(caller: Caller): Promise<{ bytes: Buffer; counted: number }> {
+  async #readBody(caller: WaitingCaller): Promise<{ bytes: Buffer; counted: number }> {
     const route = this.#route
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
@@ -231,7 +231,7 @@ class RouteExchange {
    * for turns, like expensive requests. Otherwise the requests of many connections would all come before the next look-up
    * of another client.
    */
-  #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
+  #isImmediate({ address, isRaised, whenGone }: WaitingCaller): boolean {
     const { immediate } = this.#shared
     if (isRaised) return true
     if (immediate.has(address)) return false
@@ -241,9 +241,9 @@ class RouteExchange {
   }
 
   /** Reserves memory for a join until the caller is gone. @throws ApiError if none is free */
-  #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
+  #takeJoin(bytes: number, { address, hasLeft, whenGone }: WaitingCaller): void {
     const { joins } = this.#shared
-    if (hasLeft()) throw new CallerLeftError()
+    if (hasLeft()) throw new CallerDisconnectedError()
     const taken = joins.take(address, bytes)
     if (taken === 'perClient') throw rateLimitedError('joins', JOIN_AGAIN_MS)
     if (taken === 'total')
@@ -269,7 +269,7 @@ interface Request {
   route: Route
   exchange: Exchange
   meter: Meter
-  caller: Caller
+  caller: WaitingCaller
   /** True if the caller has other requests under way: the statements of this one wait in a line. */
   isCrowded: boolean
   query: Query
@@ -304,7 +304,7 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return withRequestHeaders(known, null, request, context)
   }
-  const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
+  const cost = Math.max(spent, priceOf(route).of(query, requireListBounds(route.body, body)))
   meter.spend(cost - spent)
   if (isExpensive(cost)) await caller.turn()
   const limits = {
@@ -321,7 +321,7 @@ async function messageFor(
       query,
       isTestnet: network === 'testnet',
       // a join was validated as it was read
-      body: route.body && !route.isBulk ? validated(route.body, body) : body,
+      body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
       session,
     },
     own,
@@ -349,7 +349,7 @@ function ownContext(
     turn: caller.turn,
     chains: context.chains.map((port) => context.chainQueues.of(port, caller)),
     ...(isInLine && { pool: context.statementQueue.of(context.pool, caller) }),
-    ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
+    ...(!isRead && { patience: deadlineOf(exchange, changeMs) }),
   }
 }
 
@@ -364,7 +364,7 @@ async function withRequestHeaders(
   const own = withCacheHeaders(
     route.auth,
     session === null,
-    orNotModified(current, exchange.req.headers['if-none-match']),
+    notModifiedIfMatching(current, exchange.req.headers['if-none-match']),
   )
   return own === answer ? message : responseMessage(own)
 }

@@ -1,6 +1,6 @@
 import { creditsIn } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
-import { findInTail, type TrackedTx } from '../../db/journal/transactions.js'
+import { findTailTx, type TrackedTx } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
@@ -15,7 +15,7 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decideStatus, type Origin, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type TxDetails, type TxQuery, type TxStatus } from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -33,7 +33,7 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
 /** Sum of payments in the token of the first one. */
 function paidBy(
   payments: readonly { token: string; amount: bigint }[],
-): NonNullable<Origin['paid']> {
+): NonNullable<TxDetails['paid']> {
   const { token } = payments[0]!
   const ofToken = payments.filter((payment) => payment.token === token)
   const amount = ofToken.reduce((sum, payment) => sum + payment.amount, 0n)
@@ -41,7 +41,7 @@ function paidBy(
 }
 
 /** Packets as the status function takes them, and their time. */
-export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
+export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: TxDetails } & Blocks
 
 export function statusOfPackets(
   context: Context,
@@ -115,7 +115,7 @@ export async function paymentsOf(
 /** Placeholder: the status function reports no confirmations for a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** Outcome of a message on the hub. Its bids are the last ones before its `Received`. */
+/** Outcome of a message on the hub. The message's bids are the last `Bid` logs before its `Received` log. */
 async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
@@ -141,7 +141,7 @@ async function outcomeOf(
       credit: creditAnswer(credit),
     }
   }
-  const tail = await findInTail(context.pool, context.network, hub.chain, received.txHash)
+  const tail = await findTailTx(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
   return {
     state: 'tail',
@@ -162,7 +162,7 @@ const creditAnswer = (
       }
     : null
 
-export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
+export async function directBidsCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
   const credits = (await creditsIn(context.pool, context.network, tx)).filter(
     ({ eid }) => eid === 0,
   )
@@ -170,7 +170,7 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
+export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: TxDetails }
 
 export function statusOfPaidNames(
   context: Context,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
+import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { KIND_NAMES, type KindName, storedPatternOf } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
@@ -30,7 +30,7 @@ const HolderSchema = namedObject('Holder', {
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
     .describe(
-      `At most ${BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
+      `At most ${MAX_BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
     ),
   asOf: z
     .string()
@@ -97,7 +97,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
       )
       const found = await findBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
-      const viewOf = (bundle: Bundle) => {
+      const viewOf = (bundle: BundleSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
@@ -114,7 +114,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
   }
 }
 
-function view(network: Network, { generation, newest, clusterName, wallets }: Bundle) {
+function view(network: Network, { generation, newest, clusterName, wallets }: BundleSnapshot) {
   const asOf = eventId(network, generation, newest)
   return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
 }

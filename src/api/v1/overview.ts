@@ -143,7 +143,7 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
-    // read the log first: what it has of the hub then belongs to this block or an earlier one
+    // read the log before the block: all of its hub events are then from this block or an earlier block
     const { log } = await readFollowedLog(pool, network)
     const {
       nextBlock = 0,

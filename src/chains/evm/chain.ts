@@ -14,9 +14,9 @@ import {
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { orIfRefused, transientError } from '../rpc/errors.js'
+import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { type Consumer, orIfUndecided, type PoolOptions } from '../rpc/nodes.js'
+import { type Consumer, fallbackIfUndecided, type PoolOptions } from '../rpc/nodes.js'
 import { cachedByKey, cachedFor } from '../rpc/served.js'
 import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
@@ -138,7 +138,7 @@ export function createEvmChain({
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
         const isHeld = rpc.quorum((call) => hasUsedNonce(call, hash, question))
-        return (await orIfUndecided(isHeld, false)) ? hash : null
+        return (await fallbackIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
@@ -197,7 +197,7 @@ async function owedOn(
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
     // an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
-      rpc.onOneNode((call) => orIfRefused(by(contract)(call), [])),
+      rpc.onOneNode((call) => fallbackIfRefused(by(contract)(call), [])),
     ),
   ])
   return owed.flat()

@@ -13,7 +13,7 @@ import type { Hex } from '../chain.js'
 import { transientError } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
-import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
+import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
 import { EVENTS, isOfEvent, malformedLogError, topicsOf } from './events.js'
 import {
@@ -25,7 +25,7 @@ import {
   type RawLog,
   type RawReceipt,
 } from './logs.js'
-import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
+import { type RecordedContracts, type RecordInput, recordInputsOf } from './record.js'
 
 /**
  * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
@@ -39,7 +39,7 @@ export interface DecodedLogs {
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
   /** What the logs add to the running hashes of their contracts. */
-  record: RecordWords[]
+  record: RecordInput[]
   /** Position of each log in its chain, ascending. */
   places: number[]
 }
@@ -146,9 +146,9 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
-  if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
-  found.ends = readEnds(paymentLogs)
-  found.record = recordWords(chain, logs, timeOf)
+  if (paymentLogs.length > 0) found.payments = decodePayments(paymentLogs, timeOf)
+  found.ends = decodePaymentEnds(paymentLogs)
+  found.record = recordInputsOf(chain, logs, timeOf)
   return found
 }
 

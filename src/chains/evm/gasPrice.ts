@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
-import { orIfFailing, transientError } from '../rpc/errors.js'
+import { fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { cachedFor } from '../rpc/served.js'
 import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
@@ -23,7 +23,7 @@ const DEMAND_MS = 600_000
 /**
  * Remembers the tip that a mempool demanded when it refused a transaction, wei. 0 while none has. Kept in memory only.
  */
-export function createTipDemand() {
+export function createDemandedTip() {
   let demandWei = 0n
   let untilMs = Number.NEGATIVE_INFINITY
   return {
@@ -39,11 +39,11 @@ export function createTipDemand() {
   }
 }
 
-export type TipDemand = ReturnType<typeof createTipDemand>
+export type DemandedTip = ReturnType<typeof createDemandedTip>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: Call): Promise<bigint> =>
-  BigInt(await orIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+  BigInt(await fallbackIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
  * Estimates fees from one node's answers. `createGasPriceCap` limits them.

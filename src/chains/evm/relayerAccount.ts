@@ -13,7 +13,7 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { RelayerKey } from '../../config/relayerKey.js'
 import { isOwnError, sentenceOf } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { type Call, callOver } from '../rpc/evm.js'
+import { type Call, createRpcCaller } from '../rpc/evm.js'
 
 /** A remote signer did not sign, or signed something else. Callers may try again. */
 export class SignerUnavailableError extends ChainUnavailableError {
@@ -30,7 +30,7 @@ const SIGN_LIMIT_MS = 2_000
 export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, callOver(key.signerUrl, { timeoutMs: limitMs }))
+    : remoteAccount(key.address, createRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an

@@ -16,13 +16,13 @@ import {
   revertReason,
   verifyCall,
 } from './bridge/calls.js'
-import { endingCall } from './community/ending.js'
+import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
-import { createTipDemand, readFees, type TipDemand } from './gasPrice.js'
+import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
 import {
-  agreedView,
+  agreedNonceView,
   type JobCall,
   type NonceJob,
   type NonceView,
@@ -76,7 +76,7 @@ export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
   memo: CallCache = (ask) => ask,
-  demand: TipDemand = createTipDemand(),
+  demand: DemandedTip = createDemandedTip(),
 ) {
   const { rpc, config } = chain
   const from = account.address
@@ -86,7 +86,7 @@ export function createNonceSender(
       const views = await rpc.onEveryNode((ask) =>
         observeJob(memo(ask), { chain, account }, call, job),
       )
-      return agreedView(views, config.local)
+      return agreedNonceView(views, config.local)
     },
     /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<PreparedTx> =>
@@ -160,7 +160,7 @@ async function signed(
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
-  if ('payments' in call) return endingCall(call.kind, call.payments, call.of)
+  if ('payments' in call) return refuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
     ? verifyCall(call.messageLib, call.packet)
     : executeCall(call.endpoint, call.packet)

@@ -5,7 +5,7 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import {
   ChainUnavailableError,
   type EvmPort,
@@ -13,7 +13,7 @@ import {
   orUnavailable,
   type SignatureQuery,
 } from '../chain.js'
-import { orIfRefused } from '../rpc/errors.js'
+import { fallbackIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
 import { cachedByKey } from '../rpc/served.js'
@@ -56,7 +56,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
       // with a single node, a lying node can sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
       const isDisputed = (error: unknown) => error instanceof DisagreementError
-      return await orIf(orIfRefused(isSigned, false), isDisputed, false)
+      return await fallbackIf(fallbackIfRefused(isSigned, false), isDisputed, false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)

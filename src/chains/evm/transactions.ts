@@ -1,4 +1,4 @@
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
@@ -108,7 +108,11 @@ export async function findByNonce(
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
-      await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
+      await fallbackIf(
+        call<Hex>('eth_getTransactionCount', [sender, quantity(block)]),
+        isPruned,
+        0,
+      ),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await findFirstBlock(confirmed, isUsedAt)

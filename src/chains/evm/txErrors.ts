@@ -95,7 +95,7 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
-/** A node answered with an unknown message, and did not accept the transaction. */
+/** Failure with a message that is in no row of the table. */
 const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL }
 
 /** The least tip or price that a mempool names in a refusal: in wei by geth and its forks, otherwise with a unit. */

@@ -51,7 +51,7 @@ function medianOf(heads: readonly Head[]): number {
   return heights[Math.floor(heights.length / 2)]!
 }
 
-/** The height with which two nodes, or one, are compared. */
+/** The height that the other heads are compared with, where one or two nodes answered. */
 function leaderOf(
   heads: readonly Head[],
   { behindBlocks, leastBlockMs }: HeadBounds,

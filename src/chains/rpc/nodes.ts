@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
@@ -11,8 +11,8 @@ import {
   transientError,
 } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
-import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
-import { type Consumer, SHARES } from './shares.js'
+import { type Call, type CapacityShare, isFaultOfNode, Node, WrongChainError } from './node.js'
+import { CAPACITY_SHARES, type Consumer } from './shares.js'
 
 export { type Call, WrongChainError } from './node.js'
 export type { Consumer } from './shares.js'
@@ -33,8 +33,8 @@ export class SilenceError extends UndecidedError {
 }
 
 /** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
-export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  orIf(asked, (error) => error instanceof UndecidedError, fallback)
+export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  fallbackIf(asked, (error) => error instanceof UndecidedError, fallback)
 
 /** Conditions of an agreement. */
 export interface AgreedOptions<T> {
@@ -72,7 +72,7 @@ export interface PoolOptions<Hash extends string> {
   /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
   leastBlockMs?: number | undefined
   /** Limit of the calls to each node. Absent: no limit. */
-  share?: Share | undefined
+  share?: CapacityShare | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
@@ -145,7 +145,7 @@ export class NodePool<Hash extends string> {
   forUse(use: Consumer): NodePool<Hash> {
     return (
       this.#family.pools.get(use) ??
-      new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
+      new NodePool({ ...this.#options, share: CAPACITY_SHARES[use] }, this.#family, use)
     )
   }
 

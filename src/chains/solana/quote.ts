@@ -1,7 +1,7 @@
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
-import { mapInTurns, nextTurn } from '../../ops/turns.js'
+import { mapInTurns, waitForTurn } from '../../ops/turns.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -50,7 +50,7 @@ export function createQuoter(
 
   const blockhashes = cachedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
-  return async ({ sender, names, referral, turn = () => nextTurn(NO_ASKER) }) => {
+  return async ({ sender, names, referral, turn = () => waitForTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),

@@ -43,7 +43,7 @@ export async function assertKeepsSlot(
 }
 
 /** Numbers of payments at a program: for names on the hub, and for community names. */
-export interface Sequences {
+export interface PaymentCounts {
   names: number
   communityNames: number
 }
@@ -64,7 +64,7 @@ async function readStateAt(call: Call, registrar: Registrar, commitment: Commitm
 }
 
 /** Numbers of payments as of a slot. */
-export interface CountsAt extends Sequences {
+export interface PaymentCountsAtSlot extends PaymentCounts {
   slot: number
 }
 
@@ -73,7 +73,7 @@ export async function readCounts(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
-): Promise<CountsAt> {
+): Promise<PaymentCountsAtSlot> {
   const { slot, state } = await readStateAt(call, registrar, commitment)
   const { sequence = 0n, communitySequence = 0n } = state ?? {}
   return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
@@ -169,7 +169,7 @@ async function inPages<T, R>(
 }
 
 /** Status of a transaction as returned by `getSignatureStatuses`. */
-export interface RawStatus {
+export interface SignatureStatus {
   slot: number
   /** null once finalized */
   confirmations: number | null
@@ -181,10 +181,13 @@ export interface RawStatus {
 export const readStatuses = (
   call: Call,
   signatures: readonly string[],
-): Promise<(RawStatus | null)[]> =>
+): Promise<(SignatureStatus | null)[]> =>
   inPages(signatures, async (page) => {
     const asked = [page, { searchTransactionHistory: true }]
-    const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', asked)
+    const { value } = await call<{ value: (SignatureStatus | null)[] }>(
+      'getSignatureStatuses',
+      asked,
+    )
     return page.map((_, i) => value[i] ?? null)
   })
 
@@ -280,7 +283,7 @@ const UNSUPPORTED_VERSION = -32_015
  * Reads a listed transaction. Null where the node does not have it.
  * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason
  */
-export async function readListed(
+export async function readListedTransaction(
   call: Call,
   registrar: Registrar,
   { signature }: ListedTransaction,

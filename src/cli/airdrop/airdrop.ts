@@ -68,7 +68,7 @@ export async function loadAirdropFile(file: string, command: LoadCommand): Promi
   })
 }
 
-export async function nameDistributor(name: string, command: SetCommand): Promise<void> {
+export async function setDistributorCommand(name: string, command: SetCommand): Promise<void> {
   await withPool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, command)
     const { isChanged, now } = await recordDistributor(

@@ -60,7 +60,7 @@ export function addAirdropCommands(program: Command): void {
       blockParser('--from-block'),
     )
     .option(...JSON_OPTION)
-    .action(run('nameDistributor'))
+    .action(run('setDistributorCommand'))
   withNetwork(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)

@@ -1,5 +1,5 @@
 import { isoText } from '../../api/http/timestamps.js'
-import { hasJournal, inScratchDatabase } from '../../db/deployment/scratch.js'
+import { hasJournal, withScratchDatabase } from '../../db/deployment/scratch.js'
 import { readHead } from '../../db/journal/head.js'
 import { type Replayed, replay } from '../../db/journal/replay.js'
 import { migrate } from '../../db/pg/migrate.js'
@@ -33,7 +33,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
   }
   await withDatabase((url) =>
     untilInterrupted(({ signal, ended }) =>
-      inScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
+      withScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
     ),
   )
 }

@@ -3,10 +3,10 @@ import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { compareNetwork } from '../../chains/evm/deployment/compare.js'
-import { contractsOf } from '../../chains/evm/deployment/creation.js'
-import { type Item, STEP_RANK, stepsOf } from '../../chains/evm/deployment/item.js'
+import { desiredContracts } from '../../chains/evm/deployment/creation.js'
+import { type ComparedSetting, STEP_ORDER, stepsOf } from '../../chains/evm/deployment/item.js'
 import { findDeploymentBlock, waitUntilSettled } from '../../chains/evm/deployment/send.js'
-import { desiredOf } from '../../config/desired.js'
+import { desiredChains } from '../../config/desired.js'
 import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
@@ -31,7 +31,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = networkOf({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
-  const desired = desiredOf(draft, network)
+  const desired = desiredChains(draft, network)
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
@@ -80,14 +80,14 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
 
 async function showContracts(
   { desired, chains }: Exclude<Opened, { desired: null }>,
-  items: readonly Item[],
+  items: readonly ComparedSetting[],
 ): Promise<void> {
   for (const one of desired) {
     const chain = chains.get(one.label)!
     const { call } = chain.rpc
     const coins = (wei: bigint) => `${formatUnits(wei, 18)} ${chain.gasToken.symbol}`
     const fields: Record<string, unknown> = {}
-    for (const { what, field, address } of contractsOf(one, desired[0]!.eid)) {
+    for (const { what, field, address } of desiredContracts(one, desired[0]!.eid)) {
       if (
         !items.some(
           ({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address),
@@ -138,7 +138,7 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
     )
   const items = await opened.compare()
   const stuck = items.find(
-    ({ rank, isRight, step }) => rank === STEP_RANK.deploy && !isRight && !step,
+    ({ rank, isRight, step }) => rank === STEP_ORDER.deploy && !isRight && !step,
   )
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)

@@ -4,10 +4,17 @@ import type { Config } from '../../config/index.js'
 import { countShares } from '../../db/auth/shares.js'
 import { readServer } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
-import { freeConnections, onConnection } from '../../db/pg/pool.js'
+import { freeConnections, withConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
-import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
+import {
+  type CheckResult,
+  type Finding,
+  failure,
+  okResult,
+  runCheck,
+  warning,
+} from '../../ops/finding.js'
 import { databaseFault } from '../database.js'
 
 const OLDEST_SERVER = 140_000
@@ -38,63 +45,67 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     ask().catch((error: unknown) => {
       const fault = databaseFault(error, databaseUrl)
       if (fault === null) throw error
-      return bad('can not be used', fault)
+      return failure('can not be used', fault)
     })
-  const reached = await check(
+  const reached = await runCheck(
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
     explained(
       asking(databaseUrl, async (pool) => {
         const { version, number, nowMs } = await readServer(pool)
         if (number < OLDEST_SERVER)
-          return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+          return failure(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
         return skewMs > MAX_SKEW_MS
-          ? bad(
+          ? failure(
               `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
               'Set both by NTP: no entry is written.',
             )
-          : ok(`PostgreSQL ${version}`)
+          : okResult(`PostgreSQL ${version}`)
       }),
     ),
   )
   if (reached.level === 'bad') return [reached]
   return [
     reached,
-    await check('direct connection', 'Set DATABASE_DIRECT_URL to the server itself.', async () => {
-      await refusePooler(databaseDirectUrl)
-      return ok('locks and notifications work')
-    }),
-    await check('migrations', 'Run `clusterd migrate` as the owner of the tables.', async () => {
+    await runCheck(
+      'direct connection',
+      'Set DATABASE_DIRECT_URL to the server itself.',
+      async () => {
+        await refusePooler(databaseDirectUrl)
+        return okResult('locks and notifications work')
+      },
+    ),
+    await runCheck('migrations', 'Run `clusterd migrate` as the owner of the tables.', async () => {
       const { missing, newer } = await compareSchema(databaseDirectUrl)
       if (missing.length > 0)
-        return warn(
+        return warning(
           `${missing.join(', ')} missing`,
           config.migrates
             ? 'A start applies them; or run `clusterd migrate`.'
             : 'Run `clusterd migrate`.',
         )
-      return ok(
+      return okResult(
         newer.length === 0
           ? 'all applied'
           : `the database is newer than this version: ${newer.join(', ')}`,
       )
     }),
-    await check('wallet shares', 'Run `clusterd migrate`.', () =>
-      onConnection(
+    await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
+      withConnection(
         { url: databaseDirectUrl, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS },
         async (client) => sharesFinding(await countShares(client), shareKeys),
       ),
     ),
-    await check(
+    await runCheck(
       'connections',
       'Raise max_connections.',
       asking(databaseDirectUrl, async (pool) => {
         const needed = databasePool + OWN_CONNECTIONS
         const free = await freeConnections(pool)
         return free >= needed
-          ? ok(`${free} free`)
-          : warn(
+          ? okResult(`${free} free`)
+          : warning(
               `${free} free, a daemon may open ${needed}`,
               'Raise max_connections, or lower DATABASE_POOL.',
             )
@@ -114,19 +125,19 @@ export function sharesFinding(
   const earlier = shares.filter(({ keyId }) => keyId === null || ids.indexOf(idOf(keyId)!) > 0)
   const count = (some: typeof shares) => some.reduce((sum, each) => sum + each.count, 0)
   if (lost.length > 0)
-    return bad(
+    return failure(
       `SHARE_KEY has not the keys ${lost.map(({ keyId }) => idOf(keyId)).join(', ')}, under which ${count(lost)} are kept`,
       'Add the earlier keys behind a comma.',
     )
   if (earlier.length > 0 && keys.length > 1)
-    return warn(
+    return warning(
       `${count(earlier)} are kept under earlier keys`,
       'Run `clusterd keys reseal`, then take the earlier keys out of SHARE_KEY.',
     )
   if (earlier.length > 0)
-    return warn(
+    return warning(
       `${count(earlier)} are from before keys had ids: nothing says whether SHARE_KEY opens them`,
       'Run `clusterd keys reseal`: it opens each, and gives it the id of its key.',
     )
-  return ok(`${count(shares)} under keys of SHARE_KEY`)
+  return okResult(`${count(shares)} under keys of SHARE_KEY`)
 }

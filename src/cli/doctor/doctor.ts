@@ -1,7 +1,7 @@
 import { type Config, ConfigError, examineConfig } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
-import { bad, type Finding, type FindingLevel, ok, warn } from '../../ops/finding.js'
+import { type Finding, type FindingLevel, failure, okResult, warning } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
@@ -49,7 +49,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
   return [
     ...(problems.length > 0
       ? problems.map(misconfigured)
-      : [{ about: 'configuration', ...ok('read') }]),
+      : [{ about: 'configuration', ...okResult('read') }]),
     ...keyFindings(config),
     ...(await Promise.all(parts)).flat(),
   ]
@@ -57,7 +57,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
 
 const misconfigured = ({ message }: ConfigError): Finding => ({
   about: 'configuration',
-  ...bad(message, 'docs/run/configuration.md has each variable and field.'),
+  ...failure(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
 function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {
@@ -73,14 +73,17 @@ function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Confi
   if (relays)
     found.push({
       about: 'relayer',
-      ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)),
+      ...(relayerKey ? okResult('has a key') : warning('has no key: nothing is relayed', advice)),
     })
   if (shareKeys.length === 0)
-    found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
+    found.push({
+      about: 'SHARE_KEY',
+      ...warning('is not set', 'No wallet is generated without it.'),
+    })
   if (roles.includes('api') && trustProxy === 0)
     found.push({
       about: 'TRUST_PROXY',
-      ...warn(
+      ...warning(
         'no proxy is trusted',
         'A public installation stands behind one that bounds the connections of an address.',
       ),

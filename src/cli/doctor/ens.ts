@@ -7,7 +7,7 @@ import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deplo
 import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
-import { bad, type CheckResult, check, ok } from '../../ops/finding.js'
+import { type CheckResult, failure, okResult, runCheck } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
@@ -18,7 +18,9 @@ const GATEWAY_LIMIT_MS = 10_000
 export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'>) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   const look = (one: EnsParent) =>
-    check(`ENS name ${one.parent}`, advice, async () => walk(ensChainOf(chains, one).rpc.call, one))
+    runCheck(`ENS name ${one.parent}`, advice, async () =>
+      walk(ensChainOf(chains, one).rpc.call, one),
+    )
   return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).map(look))
 }
 
@@ -34,14 +36,14 @@ async function walk(
     args: [namehash(parent)],
   } as const
   const named = (await readContract(call, registry, question)).toLowerCase()
-  if (named !== resolver) return bad(`the registry names ${named}, not ${resolver}`, correct)
+  if (named !== resolver) return failure(`the registry names ${named}, not ${resolver}`, correct)
   const claim = {
     abi: ensResolverAbi,
     functionName: 'supportsInterface',
     args: ['0x9061b923'],
   } as const
   if (!(await readContract(call, resolver, claim)))
-    return bad(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
+    return failure(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
   const client = createPublicClient({
@@ -53,7 +55,7 @@ async function walk(
             ? [`answers HTTP ${error.status}`, 'Give the API there `ens` and its key']
             : ['gives no answer of a gateway', 'Start the API there']
           broken.push(
-            bad(
+            failure(
               `${asked.urls.join(', ')} ${found}`,
               `${mend}, or correct SITE_URL and ${deploying}`,
             ),
@@ -69,7 +71,7 @@ async function walk(
   await client.call({ to: resolver, data }).catch((error: unknown) => {
     const reason = revertReason(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`
-    broken.push(bad(`the resolver refuses the answer (${reason})`, advice))
+    broken.push(failure(`the resolver refuses the answer (${reason})`, advice))
   })
-  return broken[0] ?? ok(`resolves by ${resolver}`)
+  return broken[0] ?? okResult(`resolves by ${resolver}`)
 }

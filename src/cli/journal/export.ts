@@ -9,12 +9,12 @@ import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/no
 import {
   bundlePath,
   hashOfRange,
-  keyOfTile,
   TILE_WIDTH,
   type Tile,
-  tileIn,
+  tileAt,
+  tileKey,
   tilePath,
-  tilesFor,
+  tilesForRanges,
   tilesOfLevel,
 } from '../../registry/log/tiles.js'
 import { consistencyRanges, isConsistent } from '../../registry/log/tree.js'
@@ -87,7 +87,7 @@ async function assertContinues(
   const before = parseCheckpoint(parseNote(await readFile(file, 'utf8'))?.text ?? '')
   const size = Math.max(before?.size ?? 0, log.size)
   const ranges = before?.size ? consistencyRanges(before.size, size) : []
-  const tiles = await readTiles(pool, log.network, log.generation, tilesFor(ranges, log.size))
+  const tiles = await readTiles(pool, log.network, log.generation, tilesForRanges(ranges, log.size))
   const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
   if (before?.origin !== log.origin || !isConsistent(treeHash, before, log, proof))
     throw new Error(
@@ -100,12 +100,12 @@ function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0; size >= TILE_WIDTH ** level; level++) {
     const { full, partial } = tilesOfLevel(level, size)
     const count = full + (partial > 0 ? 1 : 0)
-    for (let index = 0; index < count; index++) yield tileIn(size, level, index)!
+    for (let index = 0; index < count; index++) yield tileAt(size, level, index)!
   }
 }
 
 const readTile = async (pool: pg.Pool, { network, generation }: LogOfNetwork, tile: Tile) =>
-  (await readTiles(pool, network, generation, [tile])).get(keyOfTile(tile)) ?? null
+  (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return

@@ -14,7 +14,7 @@ import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { EVM_RELAYERS } from '../../relayer/evmKind.js'
+import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { evmRelaySource } from '../../relayer/sources.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { proofWorker } from '../proof.js'
@@ -132,7 +132,7 @@ export const hubOf = (opened: readonly OpenedChain[], network: string) =>
 
 /** The EVM chains: hubs and spokes. */
 export const evmFamily: ChainFamily = {
-  relayers: EVM_RELAYERS,
+  telemetry: EVM_TELEMETRY,
   examine: evmFindings,
   testWallet({ chains }) {
     const known = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))

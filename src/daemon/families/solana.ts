@@ -8,7 +8,7 @@ import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/wo
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
-import { SOLANA_RELAYERS } from '../../relayer/solanaKind.js'
+import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { solanaRelaySource } from '../../relayer/sources.js'
 import { hubOf } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
@@ -96,7 +96,7 @@ const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in open
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: ChainFamily = {
-  relayers: SOLANA_RELAYERS,
+  telemetry: SOLANA_TELEMETRY,
   testWallet({ chains, solana }) {
     // a local cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []

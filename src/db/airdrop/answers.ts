@@ -3,7 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredFields } from './airdrops.js'
+import type { NonNullFields, OpenAirdrop } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
@@ -27,7 +27,7 @@ export async function findOpenAirdrop(
 
 /** Airdrop that may be claimed from. */
 type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
-  RequiredFields<'distributor' | 'token' | 'endsAtS'>
+  NonNullFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepare<Claimable>(
   'airdrops_open',

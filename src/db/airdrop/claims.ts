@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
+import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredFields } from './airdrops.js'
+import type { NonNullFields, OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
   OpenAirdrop,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
-  RequiredFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
+  NonNullFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
@@ -37,7 +37,7 @@ interface ConfirmedBlocks {
   isEnded: boolean
 }
 
-const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
+const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<SeenClaim> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
   ...columnsNamed<SeenClaim>('int4', 'index', 'logIndex'),

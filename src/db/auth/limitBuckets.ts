@@ -62,6 +62,6 @@ export async function writeBuckets(
   await readRows(db, WRITE, [buckets, fullMs])
 }
 
-export async function sweepBuckets(db: Queryable): Promise<void> {
+export async function deleteFullBuckets(db: Queryable): Promise<void> {
   await readRows(db, SWEEP)
 }

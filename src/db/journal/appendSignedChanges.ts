@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { fold, keysOf } from '../../registry/fold/index.js'
+import { fold, rowKeysOf } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
-import type { Changes, Slice } from '../../registry/fold/rows.js'
+import type { Changes, RegistrySlice } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
@@ -14,7 +14,7 @@ import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
 import { lockCaughtUp, writerTime } from './head.js'
-import { completeSlice, probeKeys } from './slice.js'
+import { loadRegistrySlice, probeRowKeys } from './slice.js'
 
 export type AppendResult =
   /**
@@ -81,14 +81,14 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       body: encodeChange(change),
     }),
   )
-  const keys = keysOf(undated)
+  const keys = rowKeysOf(undated)
   if (within) keys.clusterIds.add(keyOf(within))
   return inTransaction(
     pool,
     async (client) => {
       const [head, probed] = await pipelined(client, (db) => [
         lockCaughtUp(db, network),
-        probeKeys(db, network, keys),
+        probeRowKeys(db, network, keys),
         limit?.read(db) ?? Promise.resolve(),
       ])
       if (!head) return { kind: 'catching_up' }
@@ -96,7 +96,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-      const slice = await completeSlice(
+      const slice = await loadRegistrySlice(
         client,
         { network, head, isAlone: entries.length === 1 },
         probed,
@@ -121,7 +121,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
 }
 
 function decide(
-  slice: Slice,
+  slice: RegistrySlice,
   entries: readonly DecodedEntry[],
   nowMs: number,
 ): Changes | Extract<AppendResult, { kind: 'refused' }> {
@@ -138,7 +138,7 @@ function decide(
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
   changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
 
-function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): boolean {
+function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
   return (
     cluster !== undefined &&

@@ -134,7 +134,7 @@ const since = prepare<{ generation: number; newest: number; first: number }>(
 )
 
 /** Number of the first event at or after a time (ms). One past the newest event if there is none. */
-export async function findSince(
+export async function findFirstEventSince(
   db: Queryable,
   network: Network,
   sinceMs: number,
@@ -167,7 +167,7 @@ export async function readClusterIds(
 }
 
 /** The copy of the current generation's feed for SQL readers. It has the first `count` events. */
-export interface CopiedFeed {
+export interface SqlFeedCopy {
   generation: number
   count: number
   /** Number of the newest event. */
@@ -178,7 +178,7 @@ export interface CopiedFeed {
   isShown: boolean
 }
 
-const copied = prepare<CopiedFeed>(
+const copied = prepare<SqlFeedCopy>(
   'feed_copied',
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
@@ -188,7 +188,7 @@ const copied = prepare<CopiedFeed>(
 )
 
 /** Reads the state of a network's feed copy for SQL readers. */
-export const readCopied = async (db: Queryable, network: Network): Promise<CopiedFeed> =>
+export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
   (await copied(db, network, []))[0]!
 
 const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
@@ -201,9 +201,9 @@ const ADD_COPIED = `INSERT INTO feed_events
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
 /** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
-export async function copyEvents(
+export async function appendToSqlFeedCopy(
   { pool, network, epoch }: LeaderScope,
-  { generation, newest, count }: CopiedFeed,
+  { generation, newest, count }: SqlFeedCopy,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
   const types = events.map(({ event }) =>
@@ -219,5 +219,5 @@ export async function copyEvents(
 }
 
 /** Hides the copy from SQL readers. The rows stay, and a later copy continues after them. */
-export const hideCopied = (db: Queryable, network: Network) =>
+export const hideSqlFeedCopy = (db: Queryable, network: Network) =>
   execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])

@@ -57,7 +57,7 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/** Versions of public answers: each text changes whenever its answers may change. */
+/** Versions of public responses: a version changes whenever a response that depends on it may change. */
 export interface AnswerVersions {
   /** Version of the public registry. */
   version: string

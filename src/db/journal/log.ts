@@ -1,5 +1,5 @@
 import type { FilledTile } from '../../registry/log/append.js'
-import { keyOfTile, type Tile, type TileHashes } from '../../registry/log/tiles.js'
+import { type Tile, type TileHashes, tileKey } from '../../registry/log/tiles.js'
 import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
@@ -96,7 +96,7 @@ export async function readTiles(
     tiles.map(({ index }) => index),
     tiles.map(({ width }) => width),
   ])
-  return new Map(rows.map((row) => [keyOfTile(row), row.hashes]))
+  return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 
 const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note, server)
@@ -129,7 +129,7 @@ export async function writeLog(
       throw new Error(
         `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
       )
-    await addTiles(client, network, log.generation, tiles)
+    await storeTiles(client, network, log.generation, tiles)
     await writeLogRow(client, network, log)
   })
 }
@@ -150,7 +150,7 @@ export async function writeLogRow(
 }
 
 /** Writes tiles that are new or longer. */
-export async function addTiles(
+export async function storeTiles(
   db: Queryable,
   network: Network,
   generation: number,
@@ -172,7 +172,7 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
 /**
  * Writes the end of a log to which the next log refers. Keeps the stored signed checkpoint if it is of the same end.
  */
-export const keepPrevious = (
+export const storePreviousLog = (
   db: Queryable,
   network: Network,
   { generation, origin, size, root }: PreviousLog,
@@ -183,7 +183,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
 )
 
 /** Deletes logs from a generation on, which belong to a discarded history. */
-export async function forgetLogs(
+export async function deleteLogs(
   db: Queryable,
   network: Network,
   generation: number,

@@ -6,8 +6,8 @@ import type { Journal } from '../generated/client.js'
 import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { type Plain, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchema } from '../pg/session.js'
-import { inExclusiveSchema } from './alone.js'
 import { appendEntries } from './append.js'
+import { withExclusiveSchema } from './exclusiveSchema.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
@@ -44,7 +44,7 @@ const LEFT_TO_COMPARE = 1_000
 export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
   const reader = await pool.connect()
   try {
-    return await inExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
+    return await withExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, {
         schema,

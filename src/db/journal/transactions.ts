@@ -12,10 +12,10 @@ import type {
   WinningBid,
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, existsRow, type Plain, type Queryable } from '../pg/rows.js'
+import { execute, existsRowSql, type Plain, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -54,7 +54,7 @@ const journalled = prepare<JournalledRow>(
  * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
  * bid.
  */
-export async function findJournalled(
+export async function findJournalledTx(
   db: Queryable,
   network: Network,
   hashes: readonly Buffer[],
@@ -85,7 +85,7 @@ const winning = prepare<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT n.name, n.seq FROM ${l.names} n
-      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
+      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
     ) n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j`,
@@ -140,8 +140,8 @@ const inTail = prepare<TailRow>(
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
-        AND NOT ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
-        AND NOT ${existsRow(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+        AND NOT ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
+        AND NOT ${existsRowSql(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
             AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
     FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
     WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
@@ -153,7 +153,7 @@ const inTail = prepare<TailRow>(
  * may win it.
  * @param hub number of the network's hub chain: only its bids decide
  */
-export async function findInTail(
+export async function findTailTx(
   db: Queryable,
   network: Network,
   hub: number,
@@ -185,7 +185,7 @@ export type TrackedTx = Pick<
   verdict: InvalidReason | null
 }
 
-export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
+export const findTrackedTx = prepareOne<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
   (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
     FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain
@@ -198,7 +198,7 @@ const confirmed = prepare<{ chain: number; block: number }>(
 )
 
 /** Newest confirmed block of each chain of a network, by its number in the database. */
-export async function readConfirmed(
+export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, number>> {
@@ -232,7 +232,7 @@ const REMEMBER = {
 }
 
 /** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
-export async function keepVerdict(
+export async function storeVerdict(
   db: Queryable,
   network: Network,
   hash: Buffer,
@@ -244,7 +244,7 @@ export async function keepVerdict(
 }
 
 /** Stores the transaction that replaced this one. The first one stays. */
-export async function keepReplacement(
+export async function storeReplacement(
   db: Queryable,
   network: Network,
   hash: Buffer,

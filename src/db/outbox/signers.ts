@@ -17,7 +17,7 @@ export interface SignerNonces {
   holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** @param from first nonce of the holders */
+/** @param from lowest nonce whose job is returned in `holders` */
 export async function signerNonces(
   db: Queryable,
   key: SignerKey,

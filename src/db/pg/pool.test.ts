@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { pipelined } from './pipeline.js'
-import { createPool, dropConnections, inTransaction, type PoolOptions, queryingBy } from './pool.js'
+import {
+  createPool,
+  dropConnections,
+  inTransaction,
+  type PoolOptions,
+  poolWithQuery,
+} from './pool.js'
 import { prismaOf } from './prisma.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
@@ -32,7 +38,7 @@ async function expectOutage(work: Promise<unknown>, error: object = {}): Promise
 it('a view of a pool handles only single queries differently', async () => {
   const pool = open({ max: 2 })
   const asked: string[] = []
-  const view = queryingBy(pool, ({ text }) => {
+  const view = poolWithQuery(pool, ({ text }) => {
     asked.push(text)
     return pool.query(text)
   })

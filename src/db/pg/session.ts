@@ -36,7 +36,7 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
     // a lower value rounds the timestamps of limits
     extra_float_digits: '1',
-    // the driver's text format of arrays and bytes relies on these
+    // the driver's text format of arrays and bytes relies on the next settings
     array_nulls: 'on',
     standard_conforming_strings: 'on',
     TimeZone: 'UTC',

@@ -7,34 +7,34 @@ import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nod
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
-import { type ChainState, isHeadStale, type TrustGround } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type LogTrust } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   type AttachPoint,
   attachPointOf,
-  groundOf,
   keepsRecord,
   type ProvedRange,
   provedRange,
   recordAtOrNull,
+  trustOfRange,
 } from '../../record/prove.js'
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measureProgress } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
+import { proveBlocks, type RequestedRecord, recordAtNewestBlock } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
 import { extendTail, type TailExtension } from './tail.js'
 import {
   type ChainIndexerOptions,
-  firstState,
   type IndexerOutcome,
+  initialChainState,
   logCount,
   type TailBlock,
 } from './types.js'
-import { assertNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
-import { firstBatch, writeFollowed } from './write.js'
+import { assertMovesNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
+import { firstWritableBlocks, writeTailStep } from './write.js'
 
 /**
  * Largest gap to the head at which blocks are followed one by one, as facts first. A larger gap is backfilled in
@@ -83,7 +83,7 @@ export class ChainIndexer {
     this.#options = options
     this.#fetcher = new RangeFetcher(options.chain)
     const { row, chain } = options
-    this.state = firstState(row, chain.config.rpcUrls.length, chain.stages)
+    this.state = initialChainState(row, chain.config.rpcUrls.length, chain.stages)
   }
 
   /**
@@ -188,7 +188,7 @@ export class ChainIndexer {
     if (!this.#place) {
       const { place, ground } = await attachPointOf(chain, row)
       this.#place = place
-      if (ground && state.trust === null) this.#showGround(ground)
+      if (ground && state.trust === null) this.#showTrust(ground)
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
@@ -211,7 +211,7 @@ export class ChainIndexer {
     return header?.hash === toHex(last.hash)
   }
 
-  #showGround({ trust, nodes }: TrustGround): void {
+  #showTrust({ trust, nodes }: LogTrust): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
@@ -295,7 +295,7 @@ export class ChainIndexer {
     const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    let confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
+    let confirming = firstWritableBlocks(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock
         ? { kind: 'behind', latest: latest.number }
@@ -334,7 +334,7 @@ export class ChainIndexer {
   }
 
   /** Requests the record of a confirmed block while logs are read, unless the last step failed. */
-  #askRecord(latest: Header, confirmed: number): AskedRecord | null {
+  #askRecord(latest: Header, confirmed: number): RequestedRecord | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
@@ -369,14 +369,14 @@ export class ChainIndexer {
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
     if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertNoMoney(confirmed)
+      assertMovesNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
-    this.#minimumWei = await this.#inDatabase(() => writeFollowed(this.#options, write))
+    this.#minimumWei = await this.#inDatabase(() => writeTailStep(this.#options, write))
     if (last) {
       Object.assign(row, to)
       this.#place = last
-      this.#showGround(last.ground)
+      this.#showTrust(last.ground)
       if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
@@ -422,8 +422,8 @@ export class ChainIndexer {
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
-      const { nodes } = await recordByTop(chain, row, known)
-      this.#showGround(groundOf(chain, nodes))
+      const { nodes } = await recordAtNewestBlock(chain, row, known)
+      this.#showTrust(trustOfRange(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
     const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)

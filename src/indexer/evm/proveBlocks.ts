@@ -29,7 +29,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { logsOfBlocks, type TailBlock } from './types.js'
 
 /** Record as of a block, requested while logs are read. */
-export interface AskedRecord {
+export interface RequestedRecord {
   hash: Buffer
   record: ReturnType<typeof recordAtOrNull>
 }
@@ -60,7 +60,7 @@ const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly TailBlock[]; asked: AskedRecord | null },
+  known: KnownTail & { blocks: readonly TailBlock[]; asked: RequestedRecord | null },
 ): Promise<ProvedRange[]> {
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
@@ -69,7 +69,7 @@ export async function proveBlocks(
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps ? await (isAsked ? asked!.record : recordAtOrNull(chain, end, least)) : null
-  const top = keeps && !own ? await recordByTop(chain, row, known) : null
+  const top = keeps && !own ? await recordAtNewestBlock(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = rangesCheckedByRecord(chain, createRangeWidth(), {
@@ -126,7 +126,7 @@ async function readAnew(
  * longest.
  * @throws Error where they do not; UndecidedError, ChainUnavailableError
  */
-export async function recordByTop(
+export async function recordAtNewestBlock(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,

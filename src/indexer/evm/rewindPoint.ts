@@ -14,7 +14,7 @@ import { newestCommonBlock } from './checkpoint.js'
  * @param block first block to leave out
  * @throws Error with one sentence that names a possible block; errors of `attachPointOf`
  */
-export async function rewindPoint(
+export async function checkedRewindTarget(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -48,7 +48,7 @@ export async function rewindPoint(
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
-export async function suggestedBlock(
+export async function suggestRewindBlock(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,

@@ -44,7 +44,7 @@ export type IndexerOutcome =
  * @param urls nodes that are configured
  * @param stages measures the stages of its loop
  */
-export const firstState = (
+export const initialChainState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
   urls: number,
   stages = new StageClock(),

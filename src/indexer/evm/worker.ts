@@ -5,7 +5,7 @@ import { type ChainRow, readBodies, readChain } from '../../db/journal/chains.js
 import { alarmFields } from '../../ops/alarms.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { createNotify } from '../../ops/notify.js'
+import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
@@ -34,7 +34,7 @@ export function chainWorker(
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
   const fields = { network, chain: row.label }
-  const notify = createNotify()
+  const notify = createWakeUp()
   let isOpen = false
   let isHalted = false
   // another leader may have moved the checkpoint, and a commit on a broken connection may have succeeded

@@ -5,7 +5,7 @@ import {
   assertKeepsSlot,
   type ListedTransaction,
   type ReadTransaction,
-  readListed,
+  readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import { measureProgress } from '../progress.js'
@@ -26,7 +26,7 @@ const LOOK_MS = 500
  * @param write takes the transactions of a chunk
  * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
  */
-export async function inChunks(
+export async function readInChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
   write: (txs: readonly ReadTransaction[]) => Promise<void>,
@@ -83,10 +83,12 @@ async function agreedOn(
   const { signature, slot } = listed
   let unshown: string[] = []
   const ask = async (call: Call) => {
-    const tx = await readListed(call, registrar, listed, commitment).catch((error: Error) => {
-      if (error instanceof UnsupportedVersionError) unshown.push(error.message)
-      throw error
-    })
+    const tx = await readListedTransaction(call, registrar, listed, commitment).catch(
+      (error: Error) => {
+        if (error instanceof UnsupportedVersionError) unshown.push(error.message)
+        throw error
+      },
+    )
     if (rpc.size === 1 && tx?.slot !== slot)
       throw new MissingDataError(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,

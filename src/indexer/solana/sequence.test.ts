@@ -14,12 +14,12 @@ import {
   quoteId,
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
-import type { HoldingProgram } from './row.js'
+import type { ProgramWithHoldingTime } from './row.js'
 import { SequenceTracker } from './sequence.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
 const HELD_MS = 604_800_000
-const identity: HoldingProgram = {
+const identity: ProgramWithHoldingTime = {
   network: 'mainnet',
   genesisHash: word(1),
   programId: word(2),

@@ -5,10 +5,10 @@ import {
   getSlot,
   type ListedTransaction,
   listTransactions,
+  type PaymentCounts,
   type ReadTransaction,
   readCounts,
   readHeldMs,
-  type Sequences,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
@@ -20,13 +20,18 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { firstState } from '../evm/types.js'
+import { initialChainState } from '../evm/types.js'
 import { undecidedAlarm, undecidedErrorOf } from '../evm/undecided.js'
-import { inChunks } from './chunks.js'
+import { readInChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
-import { areConsistent, isAhead, type ProgramView, unionOfLists } from './view.js'
+import {
+  areCountsConsistent,
+  countsMorePayments,
+  mergeTransactionLists,
+  type ProgramView,
+} from './view.js'
 
 /**
  * Slots before the cursor that are searched for transactions that a node listed late. Each search doubles the number.
@@ -59,7 +64,7 @@ export class PaymentWatcher {
     this.#nowMs = options.nowMs ?? Date.now
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = firstState(named, rpc.size, options.stages)
+    this.state = initialChainState(named, rpc.size, options.stages)
   }
 
   /**
@@ -102,13 +107,13 @@ export class PaymentWatcher {
         views.push(view)
         return view
       },
-      { isSame: areConsistent },
+      { isSame: areCountsConsistent },
     )
-    const agreed = views.filter((view) => areConsistent(view, answer))
+    const agreed = views.filter((view) => areCountsConsistent(view, answer))
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
-    const fresh = unionOfLists(agreed).filter(isNew)
+    const fresh = mergeTransactionLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await inChunks(this.#options, fresh, async (txs) => {
+    await readInChunks(this.#options, fresh, async (txs) => {
       alive()
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
@@ -172,12 +177,12 @@ export class PaymentWatcher {
       commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
     const { slot: known, sequence: names, communitySequence: communityNames } = cursor
-    if (counts.slot > known && isAhead({ names, communityNames }, counts))
+    if (counts.slot > known && countsMorePayments({ names, communityNames }, counts))
       throw new RefutedError(
         `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
       )
     const view = { host, ...counts, headSlot, list: null }
-    if (!isDue && !isAhead(counts, tracker.known)) return view
+    if (!isDue && !countsMorePayments(counts, tracker.known)) return view
     // a wrong slot in the cursor must not exclude newer ones
     const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
@@ -235,7 +240,7 @@ export class PaymentWatcher {
 
   #missing(memory: Memory, views: readonly ProgramView[]): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
-    if (isWhole && !views.some((view) => isAhead(view, known))) {
+    if (isWhole && !views.some((view) => countsMorePayments(view, known))) {
       Object.assign(memory, {
         missingSinceMs: null,
         lateSlots: LATE_SLOTS,
@@ -259,7 +264,7 @@ export class PaymentWatcher {
   }
 }
 
-const countsOf = ({ names, communityNames }: Sequences): string =>
+const countsOf = ({ names, communityNames }: PaymentCounts): string =>
   `${names} for names and ${communityNames} for community names`
 
 interface ListPlan {

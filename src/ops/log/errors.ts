@@ -82,7 +82,7 @@ export function sentenceOf(error: unknown): string {
 }
 
 /** Returns `fallback` for an expected error. @throws other errors of the work */
-export function orIf<T, const F>(
+export function fallbackIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
   fallback: F,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP } from 'node:net'
 import { sentenceOf } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
-import { type Html, html, OPS_POLICY, pageOf } from './html.js'
+import { type Html, html, htmlPage, OPS_POLICY } from './html.js'
 
 /** An answer of the operator's port. `isGood` decides the HTTP status and is not part of the body. */
 interface OpsAnswer {
@@ -85,7 +85,7 @@ async function servePage(
     }
     response
       .writeHead(status, { ...headers, 'cache-control': 'no-store' })
-      .end(pageOf('clusterd', body))
+      .end(htmlPage('clusterd', body))
   }
   if (request.method !== 'GET')
     return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { postMessage } from './post.js'
-import { isPrivateAddress, parseTarget, publicLookup, TargetRefusedError } from './target.js'
+import { isPrivateAddress, lookupPublicAddress, parseTarget, TargetRefusedError } from './target.js'
 
 const PRIVATE = [
   ...[
@@ -90,7 +90,7 @@ describe('a target', () => {
       .mockImplementation(((_name: string, _options: object, done: Resolved) =>
         done(null, found)) as never)
     const callback = vi.fn()
-    publicLookup('example.com', { all: true }, callback)
+    lookupPublicAddress('example.com', { all: true }, callback)
     lookup.mockRestore()
     expect(callback.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
   })

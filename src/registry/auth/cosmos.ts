@@ -4,16 +4,16 @@ import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
 import {
-  anyCheckOf,
+  anyOfChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  startsWith,
+  storedPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
 /**
- * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made
- * with another hash are refused: those of Ethereum keys (Evmos, Injective) and of several keys.
+ * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made with
+ * another hash are refused: addresses of Ethereum keys (Evmos, Injective) and of several keys.
  */
 
 /** Names of a secp256k1 key in amino JSON, and in protobuf's. */
@@ -40,7 +40,7 @@ export const cosmos: WalletKind = {
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: {
     type: 118n,
-    stored: startsWith('cosmos1'),
+    stored: storedPatternOfPrefixes('cosmos1'),
     bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words),
   },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"} of 33 and 64 bytes',
@@ -49,7 +49,7 @@ export const cosmos: WalletKind = {
   read(text) {
     const { encoded, fields } = openEnvelope(text)
     const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
-    return anyCheckOf(
+    return anyOfChecks(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),

@@ -17,7 +17,7 @@ export interface WalletKind {
   /** Pattern of the hex of its stored addresses, where it differs from the coin's. */
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
-  coin: Coin
+  coin: CoinForm
   /** Description of its signatures, without their envelope (`envelope.ts`). */
   form: string
   /** Sentence that names the signatures and accounts of its chain that are not supported. */
@@ -26,19 +26,19 @@ export interface WalletKind {
   read(signature: string): SignatureCheck | null
 }
 
-export interface Coin {
+export interface CoinForm {
   type: bigint
   /** Pattern of the hex of the coin's stored addresses, without testnet addresses. */
   stored: string
   bytes(wallet: Wallet): Uint8Array
 }
 
-/** Pattern of the hex of stored addresses whose text begins with one of these texts. */
-export const startsWith = (...texts: readonly string[]): string =>
+/** Regular expression for the hex of stored addresses whose text begins with one of the prefixes. */
+export const storedPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Check that succeeds where one of the given checks succeeds; null where there is no check. */
-export function anyCheckOf(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
+export function anyOfChecks(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)
   return given.length === 0
     ? null

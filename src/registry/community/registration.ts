@@ -18,7 +18,7 @@ export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 export interface PaymentPreference {
   /** Label of a chain. */
   network: string | null
-  /** `native`, or the address or mint of a token in its answer form. */
+  /** `native`, or the address or mint of a token as responses show it. */
   token: string | null
   payer: Wallet['type'] | null
 }

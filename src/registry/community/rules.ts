@@ -118,7 +118,7 @@ function onChain(
 
 export const communityPrice = fields({
   network: network(),
-  /** `native`, or the token's address or mint in its answer form. */
+  /** `native`, or the token's address or mint as responses show it. */
   token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
     text === NATIVE ? text : readAddress(text, fault),
   ).meta({

@@ -1,4 +1,4 @@
-import { rulesAt, rulesAtBlock } from '../community/history.js'
+import { rulesAtBlock, rulesAtTime } from '../community/history.js'
 import { decideCommunityPayment, type PaymentJudgement } from '../community/payment.js'
 import { ANY_PAYMENT, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
@@ -8,7 +8,7 @@ import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.
 import type { PaymentContent } from '../journal/payment.js'
 import { addressOfWord, addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
-import { oldestPublic } from './change.js'
+import { oldestPublicWallet } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
@@ -17,13 +17,13 @@ import {
   fullName,
   type JournalRow,
 } from './rows.js'
-import { setRules, type Work, wholeCluster } from './work.js'
+import { type FoldState, loadedCluster, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community. A refused one has no effect. */
 export function applyConfiguration(
-  work: Work,
+  work: FoldState,
   row: JournalRow,
   change: Configuration,
 ): AcceptedChange | ChangeRefusal {
@@ -31,7 +31,7 @@ export function applyConfiguration(
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
-  const before = rulesAt(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
+  const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
   setRules(work, community, { atMs: row.atMs, rules })
   work.changes.communities.push({ name: community, seq: row.seq })
@@ -43,9 +43,9 @@ export function applyConfiguration(
 const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
 
 /** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
-function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
+function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
   return work.verified.get(keyOf(actor))?.isPrivate
-    ? oldestPublic(wholeCluster(work, cluster))
+    ? oldestPublicWallet(loadedCluster(work, cluster))
     : actor
 }
 
@@ -60,13 +60,13 @@ type Asked = RegisterCommunityName & {
 
 /** Folds the registration of a name below a community. A refused one has no effect. */
 export function applyRegistration(
-  work: Work,
+  work: FoldState,
   row: JournalRow,
   change: RegisterCommunityName,
 ): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
-  const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
+  const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
   const claim = claimOf(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
@@ -83,7 +83,7 @@ export function applyRegistration(
   return { cluster, hasEffect: true }
 }
 
-function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
+function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
@@ -101,7 +101,7 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
 }
 
 /** Whether the name is for the actor, or for another wallet verified in its cluster. */
-const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
+const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
 /** A claim in the form of the state: the account's 32-byte word, read as an address. */
@@ -116,7 +116,7 @@ export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | nu
  * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
  * Requirements do not matter.
  */
-function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
+function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = asked
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
@@ -128,18 +128,21 @@ function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
+function isTaken(work: FoldState, community: string, name: string, freed?: number): boolean {
   const seq = work.communityNames.get(fullName(community, name))
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  return [...wholeCluster(work, cluster).wallets.values()].some(
+  return [...loadedCluster(work, cluster).wallets.values()].some(
     (entry) => entry.name === name && !entry.isPrivate,
   )
 }
 
 /** Gives a name to its owner, replacing an earlier owner. */
-export function setCommunityName({ changes, communityNames }: Work, row: CommunityNameRow): void {
+export function setCommunityName(
+  { changes, communityNames }: FoldState,
+  row: CommunityNameRow,
+): void {
   const { community, name, seq } = row
   if (communityNames.has(fullName(community, name))) {
     changes.communityNames = changes.communityNames.filter(
@@ -154,7 +157,7 @@ export function setCommunityName({ changes, communityNames }: Work, row: Communi
 type Registered = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a name. The event names the owner's cluster unless the owner is a private wallet there. */
-function registerName(work: Work, row: JournalRow, registered: Registered): void {
+function registerName(work: FoldState, row: JournalRow, registered: Registered): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
@@ -172,7 +175,7 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
  *
  * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
-function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
+function shownOf(work: FoldState, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
   const { actor, wallet, community, rules, cluster } = asked
   if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
@@ -183,7 +186,7 @@ function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: 
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
+export function applyPayment(work: FoldState, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
   row.actor = payment.payer
   const judgement = decidePayment(work, content)
@@ -193,7 +196,10 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
   else registerName(work, row, { community: community!, name: name!, ...owned })
 }
 
-function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
+function decidePayment(
+  work: FoldState,
+  { payment, community, name }: PaymentContent,
+): PaymentJudgement {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {

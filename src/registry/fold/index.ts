@@ -15,18 +15,18 @@ import {
   type Changes,
   fullName,
   type JournalRow,
+  type RegistrySlice,
   type RowKeys,
-  type Slice,
 } from './rows.js'
-import { beginWork, finishWork, type Work } from './work.js'
+import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
- * The registry's state as a pure fold of the journal. `keysOf` lists the rows that a batch reads, the writer loads
- * them into a `Slice`, and `fold` returns the rows to write.
+ * The registry's state as a pure fold of the journal. `rowKeysOf` lists the rows that a batch reads, the writer loads
+ * them into a `RegistrySlice`, and `fold` returns the rows to write.
  */
 
 /** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
+export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
   const keys: RowKeys = {
     names: new Set(),
     wallets: new Set(),
@@ -122,15 +122,15 @@ function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): v
  * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
  * and the stored timestamps as causes, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
- * @throws Error for a slice without a key of `keysOf`
+ * @throws Error for a slice without a key of `rowKeysOf`
  */
 export function fold(
-  before: Slice,
+  before: RegistrySlice,
   entries: readonly DecodedEntry[],
   writerMs: number,
   rulesOf = rulesetOf,
 ): Changes {
-  const work = beginWork(before, entries)
+  const work = beginFold(before, entries)
   const { changes } = work
   for (const entry of entries) {
     work.rules = rulesOf(entry.ruleset)
@@ -159,10 +159,10 @@ export function fold(
     if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }
-  return finishWork(work, before)
+  return finishFold(work, before)
 }
 
-function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
+function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {
     case 'bid':
       applyBid(work, row, content)
@@ -188,7 +188,7 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
 }
 
 function noteOutcome(
-  { changes }: Work,
+  { changes }: FoldState,
   { seq }: JournalRow,
   made: AcceptedChange | ChangeRefusal,
 ): void {

@@ -12,9 +12,22 @@ import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
-import { keysOf } from './index.js'
-import { type Changes, fullName, type JournalRow, type RowKeys, type Slice } from './rows.js'
-import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
+import { rowKeysOf } from './index.js'
+import {
+  type Changes,
+  fullName,
+  type JournalRow,
+  type RegistrySlice,
+  type RowKeys,
+} from './rows.js'
+import {
+  beginFold,
+  type FoldState,
+  finishFold,
+  loadedCluster,
+  removeWallet,
+  setWallet,
+} from './work.js'
 
 /**
  * Public state of a mirror, folded from another service's feed. The feed has events without their causes. The rows
@@ -44,8 +57,8 @@ const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
-  const keys = keysOf([])
+export function mirrorRowKeys(entries: readonly ReadEvent[][]): RowKeys {
+  const keys = rowKeysOf([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
     if (event.type === 'CREATE_CLUSTER') made.add(event.cluster)
@@ -62,8 +75,8 @@ export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Changes {
-  const work = beginWork(before, [])
+export function foldMirror(before: RegistrySlice, entries: readonly ReadEvent[][]): Changes {
+  const work = beginFold(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)
   const { head, journal } = work.changes
@@ -90,17 +103,17 @@ export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Chan
     })
     head.publicSeq += events.length
   }
-  return finishWork(work, before)
+  return finishFold(work, before)
 }
 
 /** State of the mirror while events are applied in order. */
 class CopyState implements PublicState {
-  readonly #work: Work
+  readonly #work: FoldState
   /** Serials of clusters by their public ids. */
   readonly #serials = new Map<string, number>()
   #event!: ReadEvent
 
-  constructor(work: Work) {
+  constructor(work: FoldState) {
     this.#work = work
   }
 
@@ -194,7 +207,7 @@ class CopyState implements PublicState {
   }
 
   #walletsOf(cluster: string) {
-    return wholeCluster(this.#work, this.#serialOf(cluster)).wallets
+    return loadedCluster(this.#work, this.#serialOf(cluster)).wallets
   }
 
   #serialOf(id: string): number {

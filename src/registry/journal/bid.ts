@@ -23,7 +23,7 @@ export interface Bid {
   /** Stored address of the bidder. */
   wallet: Buffer
   amountWei: bigint
-  /** null for a malformed word. */
+  /** Canonical name. Null where the log's bytes32 is not a valid name. */
   name: string | null
   /** True where the bid's message reached a paused hub. */
   isPaused: boolean

@@ -3,10 +3,10 @@ import { parseName } from '../primitives/name.js'
 import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
 import {
   EVENTS,
+  type EventFieldKind,
+  type EventFieldValues,
   type EventOf,
   type EventType,
-  type FieldKind,
-  type FieldValues,
   type PublicEvent,
   type ShownEvent,
 } from './eventTypes.js'
@@ -15,7 +15,7 @@ import {
 
 /** Binary form of events. @param cluster form of a cluster within them */
 export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
-  const codecs: { [Kind in FieldKind]: Codec<FieldValues<Cluster>[Kind]> } = {
+  const codecs: { [Kind in EventFieldKind]: Codec<EventFieldValues<Cluster>[Kind]> } = {
     cluster,
     clusterOrNull: nullable(cluster),
     name: ascii,
@@ -54,7 +54,7 @@ export function eventData<Cluster>(
   return `${data}}`
 }
 
-function jsonOf(kind: FieldKind, value: unknown): string {
+function jsonOf(kind: EventFieldKind, value: unknown): string {
   if (kind === 'name') return JSON.stringify(value)
   if (kind === 'wallet') return `"${decodeWallet(value as Buffer).text}"`
   return kind === 'wei' ? `"${value}"` : String(value)
@@ -65,7 +65,7 @@ const WEI = /^\d{1,78}$/
 
 /** Parsers of fields in `data` of v1; undefined for a malformed value. */
 const READERS: {
-  readonly [Kind in FieldKind]: (json: unknown) => FieldValues<string>[Kind] | undefined
+  readonly [Kind in EventFieldKind]: (json: unknown) => EventFieldValues<string>[Kind] | undefined
 } = {
   cluster: (json) => matching(CLUSTER_ID, json),
   clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),

@@ -4,7 +4,7 @@
  */
 
 /** Types of field values by kind. `Cluster`: serial of a cluster within the journal, public id (hex) outside of it. */
-export interface FieldValues<Cluster> {
+export interface EventFieldValues<Cluster> {
   cluster: Cluster
   clusterOrNull: Cluster | null
   name: string
@@ -13,22 +13,22 @@ export interface FieldValues<Cluster> {
   wei: bigint
   flag: boolean
 }
-export type FieldKind = keyof FieldValues<unknown>
+export type EventFieldKind = keyof EventFieldValues<unknown>
 
-export interface Field {
-  kind: FieldKind
+export interface EventField {
+  kind: EventFieldKind
   /** Name in `data` of v1; null for a field of the wallet (`PublicWallet`) that only v0.1 shows. */
   v1: string | null
   description?: string
   example?: string
 }
-export type Fields = Readonly<Record<string, Field>>
+export type EventFields = Readonly<Record<string, EventField>>
 
 /** Values of the fields whose name in v1 has type `V1`. */
-type ValuesOf<F extends Fields, Cluster, V1> = {
+type ValuesOf<F extends EventFields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key
-    : never]: FieldValues<Cluster>[F[Key]['kind']]
+    : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
 /** Event types of v0.1. */
@@ -61,7 +61,7 @@ export interface PublicState {
   }): void
 }
 
-interface EventRow<F extends Fields, V01 extends V01Type | null> {
+interface EventRow<F extends EventFields, V01 extends V01Type | null> {
   /** Stored: never renumber. */
   code: number
   /** When the event is published. Private wallets publish no events. */
@@ -79,9 +79,11 @@ interface EventRow<F extends Fields, V01 extends V01Type | null> {
   apply(state: PublicState, event: ValuesOf<F, string, string>): void
 }
 
-const row = <const F extends Fields, const V01 extends V01Type | null>(row: EventRow<F, V01>) => ({
+const row = <const F extends EventFields, const V01 extends V01Type | null>(
+  row: EventRow<F, V01>,
+) => ({
   ...row,
-  list: Object.entries<Field>(row.fields).map(([key, field]) => {
+  list: Object.entries<EventField>(row.fields).map(([key, field]) => {
     const isCluster = field.kind === 'cluster' || field.kind === 'clusterOrNull'
     return { key, ...field, isCluster }
   }),

@@ -1,8 +1,8 @@
 import { HASH_BYTES, type Sha256 } from './tree.js'
 
 /**
- * Signed notes (C2SP signed-note) and checkpoints (C2SP tlog-checkpoint). This module also runs in browsers. The
- * caller signs, and checks signatures.
+ * Signed notes (C2SP signed-note) and checkpoints (C2SP tlog-checkpoint). This module also runs in browsers. It does no
+ * cryptography: callers sign, and check signatures.
  */
 
 /** Size and root of a log's tree, as in its checkpoint. */

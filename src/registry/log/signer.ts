@@ -19,7 +19,7 @@ export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
 /** Name of a log, from the service's domain, the network and the generation of its feed. */
-export const originOf = (domain: string, network: Network, generation: number): string =>
+export const logOrigin = (domain: string, network: Network, generation: number): string =>
   `${domain}/${network}/${generation}`
 
 /** Signed checkpoint of a log (C2SP tlog-checkpoint); null without a key. */

@@ -33,7 +33,7 @@ export interface ConfirmedOutcome {
   block: number
 }
 
-export interface NameTarget {
+export interface HubNameTarget {
   kind: 'name'
   /** The name's word, 32 bytes. */
   name: Buffer
@@ -63,7 +63,7 @@ export interface CommunityNameTarget {
 }
 
 /** A payment as read from its chain. */
-export interface Payment<Target = NameTarget | CommunityNameTarget> {
+export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   /** 32 bytes: the payments contract's id, or for a program the hash of genesis, program and sequence (quote.ts). */
   id: Buffer
   /** Transaction hash, or signature. */
@@ -95,7 +95,8 @@ export const isForCommunityName = (
 ): payment is StoredPayment<CommunityNameTarget> => payment.target.kind === 'communityName'
 
 /** A payment in the database. */
-export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extends Payment<Target> {
+export interface StoredPayment<Target = HubNameTarget | CommunityNameTarget>
+  extends Payment<Target> {
   /** Number of the chain on which the payment was made. */
   chain: number
   state: PaymentState

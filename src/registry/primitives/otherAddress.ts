@@ -1,9 +1,7 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
-/**
- * Types of addresses of other chains, recognized by form and checksum. Their names are those of the published client.
- */
+/** Types of addresses of other chains, recognized by form and checksum. The names equal the published client's. */
 export const OTHER_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],

@@ -7,8 +7,8 @@ import {
   type BlockhashAction,
   type ClusterSnapshot,
   type PaymentView,
+  paymentViewOf,
   planBlockhashJob,
-  viewOf,
 } from './blockhash.js'
 import { applyEvent, type JobEvent } from './index.js'
 import { type BlockhashJob, parkJob } from './job.js'
@@ -201,6 +201,6 @@ describe('a payment with a job', () => {
       ),
     ),
   ])('%s, held: %s, decided: %s', (kind, isHeld, outcome, view) => {
-    expect(viewOf(kind, isHeld, outcome)).toEqual(view)
+    expect(paymentViewOf(kind, isHeld, outcome)).toEqual(view)
   })
 })

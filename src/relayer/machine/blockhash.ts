@@ -20,7 +20,7 @@ export type PaymentView =
  * @param isHeld whether a node shows its account as held
  * @param outcome outcome as the watcher has read it, from two nodes where two answer. Only an outcome ends a job.
  */
-export function viewOf(
+export function paymentViewOf(
   kind: JobKind,
   isHeld: boolean,
   outcome: PaymentOutcome | null,

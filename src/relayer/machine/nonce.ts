@@ -13,14 +13,14 @@ import {
   type ChainSnapshot,
   type JobAction,
   type JobEvent,
-  type Policy,
   REPLACE_AFTER_BLOCKS,
+  type SpendPolicy,
 } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
 
 const WAIT: JobAction = { do: 'wait' }
 
-export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
+export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -28,7 +28,7 @@ export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: Policy)
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
+function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -208,7 +208,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
+function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   const nonce = unusedNonceOf(job, seen)
   switch (unusedRowOf(nonce).action) {
     case 'reorged':
@@ -223,7 +223,12 @@ function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobActi
 }
 
 /** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
-function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Purpose): JobAction {
+function replace(
+  job: NonceJob,
+  seen: ChainSnapshot,
+  policy: SpendPolicy,
+  purpose: Purpose,
+): JobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
@@ -239,7 +244,7 @@ function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Pu
   return planStuck(tx, seen)
 }
 
-interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
+interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
   /** Highest price of a unit of gas here: the cap on the price, or what is left of the job's cap. */
   capWei: bigint
 }

@@ -1,7 +1,8 @@
 import path from 'node:path'
-import { ensureContracts } from '../contracts/localContracts.js'
+import { deployMissingContracts } from '../contracts/localContracts.js'
 import { isPortFree } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
+import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import type {
   ChainContracts,
@@ -10,7 +11,6 @@ import type {
   KnownChain,
   RunningChain,
 } from './localChains.js'
-import { type ChainVerbs, chainVerbs } from './verbs.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
@@ -20,7 +20,7 @@ const LEAST_POLL_MS = 50
 const IDLE_MS = 30_000
 
 /** A running chain of the local world. */
-export interface LocalChain extends RunningChain, ChainVerbs {
+export interface LocalChain extends RunningChain, ChainActions {
   readonly wsUrl: string
   /** Process id. @throws WorldError for an attached chain */
   readonly pid: number
@@ -68,18 +68,23 @@ export async function startLocalChain(
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(previous))
-  const { contracts, ...extras } = await ensureContracts(
+  const { contracts, ...extras } = await deployMissingContracts(
     { ...definition, rpcUrl: anvil.rpcUrl },
     hubEid,
     previous,
   )
   const config = chainEntry(definition, contracts, anvil, blockMs)
-  const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
-  closers.push(verbs.end)
+  const actions = createChainActions({
+    label,
+    ...anvil,
+    blockMs,
+    idleMs: isKept ? IDLE_MS : undefined,
+  })
+  closers.push(actions.end)
   return {
     ...definition,
     ...extras,
-    ...verbs,
+    ...actions,
     config,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,

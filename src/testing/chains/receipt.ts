@@ -5,7 +5,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { sleep } from '../processes/processes.js'
-import { requeue } from './requeue.js'
+import { resendStuckTransactions } from './requeue.js'
 
 const DEADLINE_MS = 60_000
 const POLL_MS = 25
@@ -31,7 +31,7 @@ export async function receiptOf(
         throw error
     }
     if (performance.now() > requeueAt) {
-      await requeue(client, hash)
+      await resendStuckTransactions(client, hash)
       requeueAt += REQUEUE_MS
     }
     await sleep(POLL_MS)

@@ -5,8 +5,8 @@ import {
   airdropDistributorBytecode,
 } from '../../chains/evm/contracts/index.js'
 import {
-  contractCall,
-  creationStep,
+  callTransaction,
+  creationTransaction,
   type DeployClient,
   nextContract,
   sendInOrder,
@@ -35,10 +35,10 @@ export async function deployDistributor(settings: DistributorSettings) {
   const distributor = await nextContract(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
-  const steps = [creationStep('deploying a distributor', code)]
+  const steps = [creationTransaction('deploying a distributor', code)]
   if (mints > 0n)
     steps.push(
-      contractCall('minting what a distributor gives out', token, {
+      callTransaction('minting what a distributor gives out', token, {
         abi: localTokenAbi,
         functionName: 'mint',
         args: [distributor, mints],

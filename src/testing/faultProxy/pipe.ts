@@ -11,9 +11,9 @@ import {
   NOTIFICATION,
 } from './kinds.js'
 import type { LieMethod } from './lies.js'
+import { type NodeErrorText, RATE_LIMITS, SERVER_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
-import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
 /** Answer to the client. Null: the connection is cut. */
 export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
@@ -167,7 +167,7 @@ const withFinalized = (params: readonly unknown[], block: string | null): readon
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
-function worded({ status, code, message }: Wording, retryAfterS: number | null): PipeReply {
+function worded({ status, code, message }: NodeErrorText, retryAfterS: number | null): PipeReply {
   const headers: Record<string, string> =
     retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
   if (code === 0)

@@ -3,7 +3,7 @@ import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { placeOf } from '../paths.js'
 import { serviceFacts } from './lib/service.js'
-import { Frame } from './parts/frame.js'
+import { PageFrame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
 import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
@@ -39,9 +39,9 @@ function Pages() {
 
 render(
   <LocationProvider scope={/^\/(?!openapi|docs\/|v1\/)/}>
-    <Frame>
+    <PageFrame>
       <Pages />
-    </Frame>
+    </PageFrame>
   </LocationProvider>,
   document.getElementById('app')!,
 )

@@ -3,7 +3,7 @@ import { moveCursor, readCursor } from '../../../src/db/payments/cursor.js'
 import { writePayments } from '../../../src/db/payments/payments.js'
 import { notify } from '../../../src/db/pg/notify.js'
 import { inTransaction } from '../../../src/db/pg/pool.js'
-import { firstState } from '../../../src/indexer/evm/types.js'
+import { initialChainState } from '../../../src/indexer/evm/types.js'
 import type { IndexerCallbacks } from '../../../src/indexer/progress.js'
 import type { LeaderContext } from '../../../src/ops/context.js'
 import type { Worker } from '../../../src/ops/worker.js'
@@ -17,7 +17,7 @@ export function ledgerWatcher(
   { label, chain, pollMs, ask, quoteKeys }: Ledger,
   reporting: IndexerCallbacks,
 ): Worker {
-  const state = firstState({ network, label, chain, nextBlock: 1 }, 1)
+  const state = initialChainState({ network, label, chain, nextBlock: 1 }, 1)
   const key = { network, chain }
   reporting.onStart(label, { state })
   return {

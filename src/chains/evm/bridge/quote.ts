@@ -11,7 +11,7 @@ import {
   type UnsignedTransaction,
 } from '../../chain.js'
 import { withMargin } from '../../margins.js'
-import { orIfRefused, RpcError } from '../../rpc/errors.js'
+import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { cachedByKey, cachedFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
@@ -125,7 +125,7 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await orIfRefused(
+  const needs = await fallbackIfRefused(
     readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }),
     null,
   )

@@ -12,7 +12,7 @@ import { broadcast } from '../signer.js'
 import { findFirstBlock } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
-export interface SendingChain {
+export interface DeploymentChain {
   label: string
   chainId: number
   rpc: Rpc
@@ -28,7 +28,7 @@ const POLL_MS = 500
  * @throws Error with one sentence
  */
 export async function sendCall(
-  chain: SendingChain,
+  chain: DeploymentChain,
   account: LocalAccount,
   call: { to: Hex; data: Hex; value: bigint },
 ): Promise<{ hash: Hex; block: number }> {
@@ -68,7 +68,7 @@ export async function sendCall(
  * @throws Error with one sentence
  */
 async function offer(
-  { rpc, label }: SendingChain,
+  { rpc, label }: DeploymentChain,
   first: Fees,
   sign: (fees: Fees) => Promise<Hex>,
 ): Promise<Hex> {
@@ -100,7 +100,10 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function waitUntilSettled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+export async function waitUntilSettled(
+  { rpc, label }: DeploymentChain,
+  address: Hex,
+): Promise<void> {
   const count = (ask: Call, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
@@ -139,7 +142,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
  * @returns null where the node's state does not reach far enough back
  */
 export async function findDeploymentBlock(
-  { rpc }: SendingChain,
+  { rpc }: DeploymentChain,
   address: Hex,
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {

@@ -1,13 +1,17 @@
 import type pg from 'pg'
 import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
+import {
+  entryWithoutPurchase,
+  refusedPaymentPositions,
+  requeueRefusals,
+} from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchema } from '../../pg/session.js'
 import { withRetries } from '../../pg/tries.js'
-import { inExclusiveSchema } from '../alone.js'
+import { withExclusiveSchema } from '../exclusiveSchema.js'
 import { endLeaders, readHead } from '../head.js'
 import { createSchema, foldBatch, type Replay } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
@@ -35,10 +39,11 @@ export async function rewind(
   { apply }: { apply: boolean },
 ): Promise<RewindReport> {
   const { network } = target.row
-  return inExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
+  return withExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readHead(writer, network)
-    const refused = await positionsOfRefused(writer, network)
-    const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
+    const refused = await refusedPaymentPositions(writer, network)
+    const keep = (entry: Entry) =>
+      isDropped(entry, target) ? [] : entryWithoutPurchase(entry, refused)
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
     // rows that a killed rewind left, of a generation that never began
@@ -129,7 +134,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await lockTables(writer, network)
   while (rebuild.done < end) await foldBatch(rebuild)
   // under this lock no relayer begins a refusal
-  for (const place of await positionsOfRefused(writer, network))
+  for (const place of await refusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindRows(writer, target)

@@ -12,7 +12,7 @@ import {
   VerifiedBadge,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
-import { Action, Check, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
 import { Primary } from './primary.js'
 import { type Account, ownNames, type Question, useAccount } from './state.js'
 
@@ -69,13 +69,13 @@ function NoCluster({ account: { session, change } }: { account: Account }) {
         <Link to="/@register" class="button">
           Register a name
         </Link>
-        <Action
+        <ActionButton
           class="plain"
           work={create}
           ask={{ title: 'Create a cluster?', text, yes: 'Create it' }}
         >
           Create a cluster
-        </Action>
+        </ActionButton>
       </p>
       <Invitation />
     </>
@@ -140,13 +140,18 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
       <td>
         <div class="row">
           {isPrivate && (
-            <Action class="plain" work={publish} ask={toPublish} label={`Make public: ${name}`}>
+            <ActionButton
+              class="plain"
+              work={publish}
+              ask={toPublish}
+              label={`Make public: ${name}`}
+            >
               Make public
-            </Action>
+            </ActionButton>
           )}
-          <Action class="plain" work={remove} ask={toRemove} label={`Remove: ${name}`}>
+          <ActionButton class="plain" work={remove} ask={toRemove} label={`Remove: ${name}`}>
             Remove
-          </Action>
+          </ActionButton>
         </div>
       </td>
     </tr>
@@ -190,9 +195,9 @@ function Add() {
     <Form label="Add a wallet" work={add} submit="Add">
       <Input label="Address" {...TYPED_INPUT} name="address" maxLength={128} />
       <Input label="Name" {...WALLET_NAME_INPUT} name="name" />
-      <Check name="private" defaultChecked>
+      <CheckBox name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
-      </Check>
+      </CheckBox>
     </Form>
   )
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isFinal, readStatus } from '../lib/live.js'
+import { isFinalStatus, readStatus } from '../lib/live.js'
 import { loadItem, saveItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, ShowMessage } from './state.js'
@@ -33,7 +33,7 @@ function know(next: readonly Followed[]): void {
   for (const listener of listeners) listener(next)
 }
 
-const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
+const isOpen = ({ status }: Followed): boolean => !status || !isFinalStatus(status)
 
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
@@ -111,7 +111,7 @@ async function followOpen(
     const status = asked && (await readStatus(asked.tx, asked.isTestnet, left).catch(() => null))
     if (left.aborted) return
     if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
-    if (asked && status && isFinal(status)) onEnd(asked, status)
+    if (asked && status && isFinalStatus(status)) onEnd(asked, status)
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_PAUSE_MS))
   }
 }

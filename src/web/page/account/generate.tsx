@@ -3,7 +3,7 @@ import { WALLET_NAMES } from '../../../registry/families.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
-import { Action, Check, Field, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, CheckBox, Form, type FormValues, Input, LabelledControl } from './pieces.js'
 import { proofOf, useAccount } from './state.js'
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
@@ -26,7 +26,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
-        <Field label="Kind">
+        <LabelledControl label="Kind">
           <select name="type">
             {Object.entries(WALLET_NAMES).map(([type, name]) => (
               <option key={type} value={type}>
@@ -34,11 +34,11 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
               </option>
             ))}
           </select>
-        </Field>
+        </LabelledControl>
         <Input label="Name of the new wallet" {...WALLET_NAME_INPUT} name="name" />
-        <Check name="private" defaultChecked>
+        <CheckBox name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
-        </Check>
+        </CheckBox>
       </Form>
       {made && (
         <div class="secret">
@@ -51,7 +51,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
               For recovery: <CopyableText text={made.recoveryShare} isWhole />
             </p>
           )}
-          {isOpen && <Action work={confirm}>I have kept them</Action>}
+          {isOpen && <ActionButton work={confirm}>I have kept them</ActionButton>}
         </div>
       )}
       <Recover />

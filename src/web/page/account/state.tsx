@@ -7,7 +7,7 @@ import { type Call, call } from '../lib/api.js'
 import { type ListPart, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import { saveItem as keepItem, loadItem } from '../lib/tabStorage.js'
-import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
+import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
 import { discoverSignOnlyWallets } from './otherWallets.js'
 import {
@@ -22,7 +22,7 @@ import {
 
 interface Session {
   token: string
-  type: Kind
+  type: SigningWalletKind
   address: string
   /** Id of the wallet that signed. */
   walletId: string

@@ -9,10 +9,10 @@ const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
 const FINAL: ReadonlySet<Status> = new Set(['finalized', 'lost_bid', 'invalid'])
 
-export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
+export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL.has(status)
 
 /** Number of an event in its feed. */
-export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
+export const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 /** The newest events, polled. */
 export const useNewest = (count: number) =>
@@ -24,7 +24,7 @@ const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURICom
 
 /** A transaction's status, polled until it is final. */
 export const useStatus = (tx: string) =>
-  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
+  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinalStatus })
 
 /** Reads a transaction's status once. */
 export const readStatus = (

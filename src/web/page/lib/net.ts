@@ -19,7 +19,7 @@ export function useNet() {
   }
 }
 
-export type Get = ReturnType<typeof useNet>['get']
+export type ApiGet = ReturnType<typeof useNet>['get']
 
 export interface ApiState<T> {
   data?: T

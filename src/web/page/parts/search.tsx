@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { pathOfText, placeOf } from '../../paths.js'
 import { call } from '../lib/api.js'
 import { useNet, usePolled } from '../lib/net.js'
-import { afterTyping, readOffer } from '../lib/offer.js'
+import { afterTyping, readNameOffer } from '../lib/offer.js'
 import { Name } from './basics.js'
 
 /** A suggestion below the search box: a registered name, or a free name with its price. */
@@ -30,7 +30,7 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
     const [found, offer] = await Promise.all([
       call<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
       // suggest registered names even if the price can't be read
-      readOffer(prefix!, asking).catch(() => null),
+      readNameOffer(prefix!, asking).catch(() => null),
     ])
     return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
   })

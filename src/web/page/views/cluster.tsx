@@ -4,10 +4,10 @@ import { isName } from '../../paths.js'
 import { call } from '../lib/api.js'
 import { chainName, priceText } from '../lib/format.js'
 import { type ListPart, readNames, useListParts } from '../lib/lists.js'
-import { numberOf } from '../lib/live.js'
+import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
-import { useOffer } from '../lib/offer.js'
+import { useNameOffer } from '../lib/offer.js'
 import type {
   Airdrop,
   Chain,
@@ -112,7 +112,7 @@ function FreeName({ name }: { name: string }) {
 /** Terms of a free name on the hub, or the reason why it can't be registered now. */
 function Terms({ name }: { name: string }) {
   return (
-    <LoadedContent asked={useOffer(name)} lines={1}>
+    <LoadedContent asked={useNameOffer(name)} lines={1}>
       {({ text }) => <p class="soft">{text}</p>}
     </LoadedContent>
   )
@@ -259,7 +259,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
       const pageOf = (address: string) =>
         get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
       const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
-      items.sort((a, b) => numberOf(b) - numberOf(a))
+      items.sort((a, b) => eventNumber(b) - eventNumber(a))
       return { items: items.slice(0, limit), isMore: items.length >= limit }
     },
   )

@@ -8,7 +8,7 @@ import { lockKeys } from '../pg/codes.js'
  * @param work gets the schema's name. The schema does not exist yet. Afterwards it is dropped with everything in it.
  * @throws Error while another work of this kind runs in the network
  */
-export async function inExclusiveSchema<T>(
+export async function withExclusiveSchema<T>(
   pool: pg.Pool,
   network: Network,
   kind: 'rewind' | 'replay',
