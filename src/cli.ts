@@ -12,10 +12,10 @@ import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
-import { withNetwork } from './cli/values.js'
+import { addNetworkOptions } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
-/** Commands that read no `.env` of a deployment: the local world’s, and the one that writes the file. */
+/** Commands that read no `.env` of a deployment: the local world's command, and the command that writes the file. */
 const WITHOUT_FILE = ['dev', 'init']
 
 /** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */
@@ -65,7 +65,7 @@ program
   .option('--check', 'name the migrations that are missing, and apply none')
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
-withNetwork(program.command('mirror'), 'default: both, testnet where the source has one')
+addNetworkOptions(program.command('mirror'), 'default: both, testnet where the source has one')
   .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
   .argument(
     '[url]',

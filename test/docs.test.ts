@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
-import { KIND_NAMES } from '../src/registry/auth/kinds.js'
+import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { CONFIRMED_TAGS } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
@@ -192,10 +192,13 @@ describe('docs/run/configuration.md', () => {
 })
 
 describe('docs/use/clusters.md', () => {
-  it.each(KIND_NAMES)('has a row for wallets of the kind %s, with their signatures', (kind) => {
-    const row = new RegExp(`^\\| \`${kind}\` \\|(?: [^|]+ \\|){3}$`, 'm')
-    expect(read('docs/use/clusters.md')).toMatch(row)
-  })
+  it.each(WALLET_KIND_NAMES)(
+    'has a row for wallets of the kind %s, with their signatures',
+    (kind) => {
+      const row = new RegExp(`^\\| \`${kind}\` \\|(?: [^|]+ \\|){3}$`, 'm')
+      expect(read('docs/use/clusters.md')).toMatch(row)
+    },
+  )
 })
 
 /** Commands that messages, comments and the examples of `--help` name. */

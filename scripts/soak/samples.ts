@@ -99,7 +99,7 @@ function residentMib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
 }
 
-/** Open files of a process, and those of them that are sockets. */
+/** Number of open files of a process, and of its open sockets. */
 function descriptorsOf(pid: number): Reading[] {
   const folder = `/proc/${pid}/fd`
   const targets = readdirSync(folder).map((fd) => {

@@ -8,7 +8,7 @@ import { preflightHeaders } from './http/headers.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
-import type { Serving } from './serving/serve.js'
+import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profileRoute } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
@@ -24,7 +24,7 @@ const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
  * @param trustProxy proxies before this process, as Express's `trust proxy`
  */
 export function createExpressApp(
-  { finish, gate }: Serving,
+  { finish, gate }: RouteServerOptions,
   serveRoute: (route: typeof profileRoute, exchange: Exchange) => void,
   trustProxy: number | readonly string[],
 ): Express {

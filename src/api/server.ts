@@ -12,11 +12,11 @@ import {
 import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import type { Route } from './http/route.js'
-import { createGate } from './limits/gate.js'
+import { createRateLimitGate } from './limits/gate.js'
 import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { collapseSlashes, createRouter } from './serving/router.js'
-import { createRouteServer, type Serving } from './serving/serve.js'
+import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
 import { profileRoute } from './v1/lookups.js'
 
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
@@ -44,7 +44,7 @@ export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
-  const finish: Serving['finish'] = (exchange, message, ...more) => {
+  const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
     if (isClosing || REFUSALS.has(message.status)) closeAfterResponse(exchange)
     answer(exchange, message, ...more)
   }
@@ -52,7 +52,7 @@ export function createApi(deps: ApiDeps) {
     finish,
     routesNotOnMirror,
     singleNetworkRoutes,
-    gate: createGate(deps.limits ?? null, deps.pool),
+    gate: createRateLimitGate(deps.limits ?? null, deps.pool),
   }
   const serveRoute = createRouteServer(
     contexts,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
-import { isOwnError, sentenceOf } from '../ops/log/errors.js'
+import { errorSentence, isOwnError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
@@ -90,7 +90,7 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
     if ([AmountError, BridgeError, ChainUnavailableError].some((known) => error instanceof known))
       throw error
     if (isOwnError(error)) throw error
-    throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
+    throw new ChainUnavailableError(`${what}: ${errorSentence(error)}`, { cause: error })
   }
 }
 
@@ -260,7 +260,7 @@ export interface EvmPort extends ChainPort {
   readonly chain: number
   readonly chainId: number
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
-  /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
+  /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuery): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex

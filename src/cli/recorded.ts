@@ -75,7 +75,7 @@ function osUser(): string {
   try {
     user = userInfo().username
   } catch {
-    // keep the number
+    // the OS user has no name: keep the number
   }
   return `${user}@${hostname()}`
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { isOfLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
-import { createLog, endOnBugs } from '../ops/log/log.js'
+import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
 import { withTimeout } from '../ops/notify.js'
 import { withDatabaseAdvice } from './database.js'
 import { returnIdleMemory } from './memory.js'
@@ -63,7 +63,7 @@ async function run(read: () => Config): Promise<void> {
   returnIdleMemory()
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
-  endOnBugs(log)
+  exitOnUncaughtErrors(log)
   const isAskedToStop = untilAskedToStop(isOfLocalWorld())
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())

@@ -1,9 +1,9 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
+  formatNote,
   fromBase64,
   keyIdOf,
-  noteOf,
   parseCheckpoint,
   parseNote,
   type TreeHead,
@@ -83,7 +83,7 @@ const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/** Signatures of a note to check: one service has several keys while it replaces one. */
+/** Number of signatures of a note that are checked: a service signs with several keys while it replaces a key. */
 const KEPT_SIGNATURES = 4
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
@@ -116,7 +116,7 @@ export class LogReader {
   }
 
   /**
-   * Reads the newest checkpoint. It has to be signed by the key, and to continue the last one.
+   * Reads the newest checkpoint. It has to be signed by the key, and to continue the checkpoint that was verified last.
    * @throws ClusterdError log_mismatch, whose message says what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
@@ -169,7 +169,7 @@ export class LogReader {
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
       throw logMismatch('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
-    return { ...head, note: noteOf({ text: parsed.text, signatures }) }
+    return { ...head, note: formatNote({ text: parsed.text, signatures }) }
   }
 
   /**

@@ -143,18 +143,20 @@ function checkNetworks(file: Sections, issue: Issue): void {
 }
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
-export type DraftFile = z.output<typeof chainsFile>
+export type DraftChainsFile = z.output<typeof chainsFile>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
-export type DraftEns = z.output<typeof ensParent>
-export type EnsParent = DraftEns & { readonly resolver: `0x${string}` }
-export interface ChainsFile extends Omit<DraftFile, 'chains' | 'ens' | keyof Clusters>, Clusters {
+export type DraftEnsParent = z.output<typeof ensParent>
+export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
+export interface ChainsFile
+  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof Clusters>,
+    Clusters {
   readonly chains: readonly ChainConfig[]
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Settings of a process without chains. */
-export const noChains = (): ChainsFile => {
+export const emptyChainsFile = (): ChainsFile => {
   const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
@@ -163,7 +165,7 @@ export const noChains = (): ChainsFile => {
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export function readDraft(file: string): DraftFile {
+export function readDraft(file: string): DraftChainsFile {
   const text = textOf(file)
   let json: unknown
   try {
@@ -190,7 +192,7 @@ function textOf(file: string): string {
 }
 
 /** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export const parseDraft = (json: unknown, file: string): DraftFile =>
+export const parseDraft = (json: unknown, file: string): DraftChainsFile =>
   parseInput(chainsFile, json, whereOf(file))
 
 /** Validates the content of a complete chains file. @throws ConfigError */
@@ -200,7 +202,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 const whereOf = (file: string): string => `the chains file ${file}`
 
 /** @throws ConfigError that names what a draft leaves out, and the command that creates it */
-function complete(draft: DraftFile, file: string): ChainsFile {
+function complete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains
     .filter(({ contract }) => !contract)

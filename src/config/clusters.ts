@@ -3,7 +3,7 @@ import type { Family } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
 import type { DraftChain } from './evmChain.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 import { type SolanaConfig, solanaSection } from './solana.js'
 
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
@@ -59,7 +59,8 @@ export function withClusterPresets<Sections extends Drafts & { chains: readonly 
   const known: Record<string, object> = {}
   for (const { key, network, section, own } of clustersOf(file)) {
     const hub = hubOf(file.chains, network)
-    const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
+    const isPublic =
+      hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
     known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
   }
   return { ...file, ...known }

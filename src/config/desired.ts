@@ -1,14 +1,14 @@
 import { confirmationRulesOf } from '../registry/primitives/confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { DraftFile } from './chainsFile.js'
+import type { DraftChainsFile } from './chainsFile.js'
 import { ConfigError } from './error.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 
 const DAY_SECONDS = 86_400
 /** Default daily limit of deliveries, as a multiple of the minimum bid. */
 const DELIVERED_MINIMUMS = 100n
 
-type Source = Pick<DraftFile, 'chains' | 'deployment'>
+type Source = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
@@ -61,7 +61,7 @@ export function desiredChains({ chains, deployment }: Source, network: Network) 
 }
 
 function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
-  const preset = presetOf(label)
+  const preset = chainPresetOf(label)
   // a local chain with the label of a public chain has none of its LayerZero contracts
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
   if (!bridge && !known) return null

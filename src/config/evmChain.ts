@@ -3,7 +3,7 @@ import { confirmation, defaultConfirmation } from '../registry/primitives/confir
 import { NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
 
@@ -12,7 +12,10 @@ const fields = z.strictObject({
   network: z.enum(NETWORKS).optional(),
   label: z
     .string()
-    .refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
+    .refine(
+      (label) => chainPresetOf(label) !== undefined,
+      'is not a network label of the interface',
+    ),
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
   /** Hash of block 0. It distinguishes chains with the same chain id. */
@@ -73,7 +76,7 @@ export const evmChainSchema = fields.transform(withPreset).readonly()
  */
 function withPreset(chain: z.output<typeof fields>) {
   // the schema accepts only labels that have a preset
-  const known = presetOf(chain.label)!
+  const known = chainPresetOf(chain.label)!
   const chainId = chain.chainId ?? known.chainId
   const preset = chainId === known.chainId ? known : undefined
   return {

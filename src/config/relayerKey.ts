@@ -5,7 +5,7 @@ import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
-import { contentOf } from './secretFiles.js'
+import { readSecretFile } from './secretFiles.js'
 
 type Hex = `0x${string}`
 
@@ -89,8 +89,8 @@ function fromKeystore(
 ): Hex {
   if (!passwordFile)
     throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
-  const password = contentOf(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
-  const key = openKeystore(contentOf(file, names.keystore), password)
+  const password = readSecretFile(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
+  const key = openKeystore(readSecretFile(file, names.keystore), password)
   if (!key)
     throw new ConfigError(
       `${names.keystore} can not be opened: it is no keystore of version 3, or the password is another.`,

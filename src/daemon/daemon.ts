@@ -17,7 +17,7 @@ import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { Loops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
-import { listen, startOpsServer } from '../ops/port/server.js'
+import { listenOnPort, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
 import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
@@ -162,7 +162,8 @@ export class Daemon {
     const { mirror, isSqlServed } = this.#config
     if (!mirror) return
     for (const network of mirror.networks) {
-      // most services have no testnet: one is copied where it is there, unless it was named
+      // most services have no testnet: the testnet is copied where the source has it, and required only if the operator
+      // named it
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
@@ -274,7 +275,7 @@ export class Daemon {
     })
     for (const network of NETWORKS) news.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
-    this.apiPort = await listen(server, port, host)
+    this.apiPort = await listenOnPort(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
         api.close()

@@ -3,9 +3,9 @@ import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { createEnsSigner, type SignAnswer } from './answer.js'
-import { readCall } from './calls.js'
+import { decodeResolverCall } from './calls.js'
 import { EnsRequestError } from './error.js'
-import { readName } from './name.js'
+import { decodeEnsName } from './name.js'
 import { type RecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
@@ -31,12 +31,12 @@ export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, n
     if (!DATA.test(asked.data))
       throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
     const data = asked.data.toLowerCase() as Hex
-    const outer = readCall(data)
+    const outer = decodeResolverCall(data)
     if (outer.name !== 'resolve')
       throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')
     const [dnsName, inner] = outer.args as readonly [Hex, Hex]
-    const call = readCall(inner)
-    const name = readName(fromHex(dnsName), parents)
+    const call = decodeResolverCall(inner)
+    const name = decodeEnsName(fromHex(dnsName), parents)
     return answered(
       data,
       name.under,

@@ -29,7 +29,7 @@ interface PrimaryName {
   }[]
 }
 
-/** What makes a name of the registry the primary name of an address (ENSIP-19). */
+/** Reader of the transactions that make a name of the registry the primary name of an address (ENSIP-19). */
 export type PrimaryNames = ReturnType<typeof createPrimaryNames>
 
 /**

@@ -1,11 +1,11 @@
 import type { Availability, NameHit } from '../db/registry/lookups.js'
 import type { CoinForm } from '../registry/auth/kind.js'
-import { KIND_NAMES, KINDS } from '../registry/auth/kinds.js'
+import { WALLET_KIND_NAMES, WALLET_KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
-import type { EnsName } from './name.js'
+import type { DecodedEnsName } from './name.js'
 
 /** Look-ups that the records need. All wallets are public ones. */
 export interface RecordLookups {
@@ -25,7 +25,7 @@ export interface RecordLookups {
  * are read by the same statements as others, so that the time reveals nothing. The node hash in the call is ignored.
  */
 export async function resolveRecord(
-  { own, text }: EnsName,
+  { own, text }: DecodedEnsName,
   { name, args }: ResolverCall,
   lookups: RecordLookups,
 ): Promise<string | null> {
@@ -56,7 +56,7 @@ const EVM_BIT = 31n
 
 function coinOf(asked: bigint): CoinForm | undefined {
   const type = asked >> EVM_BIT === 1n ? ETH_COIN_TYPE : asked
-  return KIND_NAMES.map((name) => KINDS[name].coin).find((coin) => coin.type === type)
+  return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
 
 /** Address of the wallet that a name stands for, in the coin's binary form, as hex (ENSIP-9). */

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../chains/requirementInputs.js'
 import { appendEntries } from '../db/journal/append.js'
-import { lockHead, readHead } from '../db/journal/head.js'
+import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
 import { readRules } from '../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../db/outbox/refusals.js'
 import { findOpenCommunityPayments, type OpenPayment } from '../db/payments/open.js'
@@ -145,7 +145,7 @@ export class PaymentJudge {
    */
   async step(): Promise<JudgeStepOutcome> {
     const { pool, network } = this.#options
-    if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
+    if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
     const resting = this.#resting(nowMs)
     const open = await findOpenCommunityPayments(pool, network, BATCH, nowMs, resting)
@@ -251,7 +251,7 @@ async function rulesOf(
   for (const { communityName: name, paidMs } of payments)
     if (name !== null) since.set(name, Math.min(paidMs, since.get(name) ?? paidMs))
   if (since.size === 0) return new Map()
-  const { generation } = await readHead(db, network)
+  const { generation } = await readJournalHead(db, network)
   return readRules(db, network, generation, since)
 }
 
@@ -275,7 +275,7 @@ async function enter(
 ): Promise<number> {
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
-    await lockHead(client, network, epoch)
+    await lockJournalHead(client, network, epoch)
     const asked = reads.map(({ payment }) => payment)
     const now = await rulesOf(client, network, asked)
     const still = reads.filter(({ payment, hash }) => {

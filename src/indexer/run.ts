@@ -3,7 +3,7 @@ import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { removeExpired } from '../db/deployment/retention.js'
 import { hideSqlFeedCopy } from '../db/journal/feed.js'
-import { moveSlice } from '../db/journal/moves.js'
+import { moveNextNames } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { type Listener, parsePayload } from '../db/pg/notify.js'
 import { causeOf } from '../ops/causes.js'
@@ -11,7 +11,7 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LastSignedLog, type LogOptions } from '../push/log.js'
+import { LastSignedLog, type LogWorkerOptions } from '../push/log.js'
 import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
@@ -38,7 +38,7 @@ export interface NetworkSources {
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Name and keys of the feed's log. */
-  log: Pick<LogOptions, 'domain' | 'keys'>
+  log: Pick<LogWorkerOptions, 'domain' | 'keys'>
 }
 
 export interface IndexRun {
@@ -201,7 +201,7 @@ function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
     idleMs: 1_000,
     maxBusySteps: 0,
     async step() {
-      const moved = await moveSlice({ pool, network, epoch })
+      const moved = await moveNextNames({ pool, network, epoch })
       if (moved === null) return 'idle'
       if (moved.isLast)
         log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')

@@ -11,7 +11,7 @@ import { runWorkers } from '../ops/worker.js'
 import { sqlWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
-import { type MirrorSource, openSource } from './source.js'
+import { type MirrorSource, openMirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /** A network's mirror. It leads the network like an indexer, so that only one process writes. */
@@ -38,7 +38,7 @@ export async function runMirror(
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<MirrorRun> {
   const { network, log, loops, signal, pool } = ctx
-  const client = openSource(source)
+  const client = openMirrorSource(source)
   const { key, domain, accept } = source
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256Once })

@@ -1,4 +1,4 @@
-import { isOwnError, sentenceOf } from './log/errors.js'
+import { errorSentence, isOwnError } from './log/errors.js'
 
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
@@ -34,4 +34,4 @@ function isOfDriver(error: Error): boolean {
 
 /** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */
 export const chainErrorOf = (error: unknown): string | null =>
-  isOwnError(error) || causeOf(error) !== 'other' ? null : sentenceOf(error)
+  isOwnError(error) || causeOf(error) !== 'other' ? null : errorSentence(error)

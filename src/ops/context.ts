@@ -4,7 +4,7 @@ import type { Logger } from './log/log.js'
 import type { Loops } from './loops.js'
 import type { Metrics } from './metrics.js'
 
-/** What the workers of one network share. */
+/** Dependencies that the workers of one network share. */
 export interface Context {
   network: Network
   pool: pg.Pool

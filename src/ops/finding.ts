@@ -1,4 +1,4 @@
-import { sentenceOf } from './log/errors.js'
+import { errorSentence } from './log/errors.js'
 import { withTimeout } from './notify.js'
 
 /** `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
@@ -38,7 +38,7 @@ export async function runCheck(
 ): Promise<Finding> {
   const late = failure(`no answer within ${LIMIT_MS / 1_000} s`, advice)
   const result = withTimeout(LIMIT_MS, look(), late).catch((error: Error) =>
-    failure(sentenceOf(error), advice),
+    failure(errorSentence(error), advice),
   )
   return { about, ...(await result) }
 }

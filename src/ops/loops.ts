@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
 import { causeOf, type ErrorCause } from './causes.js'
-import { sentenceOf } from './log/errors.js'
+import { errorSentence } from './log/errors.js'
 import { type LoopName, OwnErrors } from './ownErrors.js'
 
 export interface LoopState extends LoopName {
@@ -59,7 +59,7 @@ export class Loops {
       failed: (error: Error) => {
         turned()
         const failures = loop.failures + 1
-        Object.assign(loop, { failures, lastError: sentenceOf(error), cause: causeOf(error) })
+        Object.assign(loop, { failures, lastError: errorSentence(error), cause: causeOf(error) })
       },
       end: () => this.#running.delete(loop),
     }

@@ -1,4 +1,4 @@
-import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
+import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapInTurns, type WaitForTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
@@ -33,7 +33,7 @@ export async function readLeaves(
   if (found?.generation !== generation) return null
   const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
-  const { previous } = await readFollowedLog(db, network)
+  const { previous } = await readFeedLogState(db, network)
   return [beginningLeaf(origin, previous), ...events]
 }
 
@@ -42,7 +42,7 @@ export async function readLeaves(
  * @returns null as `readLeaves`
  * @throws Error where they differ: caches would store a wrong bundle for ever
  */
-export async function readBundle(
+export async function readEntryBundle(
   db: Queryable,
   log: LogOfNetwork,
   { index, width }: EntryBundle,

@@ -1,7 +1,7 @@
 import {
-  type FollowedLog,
-  readFollowedLog,
-  readServer,
+  type FeedLogState,
+  readFeedLogState,
+  readServerIdentity,
   readTiles,
   type StoredLog,
   writeLog,
@@ -47,7 +47,7 @@ export class LastSignedLog {
   }
 }
 
-export interface LogOptions {
+export interface LogWorkerOptions {
   /** Domain of the service, for the origins of new logs. */
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
@@ -67,7 +67,7 @@ export interface LogOptions {
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  options: LogOptions,
+  options: LogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
   const { keys, notify = createWakeUp(), memory = new LastSignedLog() } = options
@@ -83,8 +83,8 @@ export function logWorker(
     check: report,
     onFailure: report,
     async step() {
-      const server = await readServer(pool)
-      const followed = await readFollowedLog(pool, network)
+      const server = await readServerIdentity(pool)
+      const followed = await readFeedLogState(pool, network)
       const { generation, newest, isCaughtUp, log } = followed
       if (!isCaughtUp) return 'idle'
       behind = newest + 1 - (log?.size ?? 0)
@@ -125,8 +125,8 @@ export function logWorker(
  */
 async function grow(
   { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
-  { generation, log, previous, server, signed }: FollowedLog & Signing,
-  { domain, keys }: Pick<LogOptions, 'domain' | 'keys'>,
+  { generation, log, previous, server, signed }: FeedLogState & Signing,
+  { domain, keys }: Pick<LogWorkerOptions, 'domain' | 'keys'>,
 ): Promise<{ log: StoredLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? logOrigin(domain, network, generation)
   const size = log?.size ?? 0

@@ -13,7 +13,7 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-export class Streams {
+export class FeedStreams {
   readonly places: PlaceLimiter
   readonly #open = new Set<ServerResponse>()
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })

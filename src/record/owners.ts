@@ -2,7 +2,7 @@ import { encodeDeployData, type Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
 import type { Header } from '../chains/evm/logs.js'
-import { BID_WORDS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
+import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 
@@ -35,7 +35,7 @@ export async function assertOwners(
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)
-    if (owner.equals(body.subarray(BID_WORDS.from, BID_WORDS.amount)) && !owner.equals(NOBODYS))
+    if (owner.equals(body.subarray(BID_OFFSETS.from, BID_OFFSETS.amount)) && !owner.equals(NOBODYS))
       continue
     const { wallet, name } = decodeBid(body)
     throw new Error(

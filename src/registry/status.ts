@@ -76,7 +76,7 @@ export interface TrackedFacts {
   verdict: InvalidReason | null
 }
 
-/** Message from another chain to the hub, or a payment relayed as one. */
+/** Message from another chain to the hub, or a payment that the relayer delivers like a message. */
 export interface SentPacket {
   /** Position within the source transaction. */
   logIndex: number

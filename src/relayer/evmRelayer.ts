@@ -3,18 +3,18 @@ import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { createDemandedTip, createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
-import { absentAccount } from '../chains/evm/relayerAccount.js'
+import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   messagesToQueue,
   type StoredMessage,
-  settleMessages,
+  settleReceivedMessages,
   stuckMessages,
 } from '../db/bridge/openMessages.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import {
-  asRelayer,
+  inRelayerTransaction,
   insertJobs,
   type NewJob,
   type SignerKey,
@@ -34,9 +34,9 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
-import { groupsOf } from './groups.js'
+import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
-import { hasEnded, parkedJob } from './machine/job.js'
+import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
 import { decideStep, isProgress, type JobStore, type StepOutcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
@@ -145,7 +145,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
     const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
-    return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
+    return groupJobs(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
       others,
     }))
@@ -175,21 +175,25 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const nowMs = this.clock.nowMs()
     const stuckMs = nowMs - settings.strandedAfterMs
     const delivers = account !== null && (this.#isLocal || settings.executeStranded)
-    const { queued, stuck } = await asRelayer(pool, { network, epoch }, async (client) => {
-      await settleMessages(client, network, nowMs)
-      const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
-      const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
-      const payments = account ? await findUndeliveredPayments(client, network) : []
-      const jobs = payments.map(this.#deliveryOf)
-      for (const message of fresh) {
-        const about = { message: toHex(message.guid) }
-        jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
-      }
-      return {
-        queued: await insertJobs(client, network, jobs, nowMs),
-        stuck: await stuckMessages(client, network, stuckMs),
-      }
-    })
+    const { queued, stuck } = await inRelayerTransaction(
+      pool,
+      { network, epoch },
+      async (client) => {
+        await settleReceivedMessages(client, network, nowMs)
+        const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
+        const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
+        const payments = account ? await findUndeliveredPayments(client, network) : []
+        const jobs = payments.map(this.#deliveryOf)
+        for (const message of fresh) {
+          const about = { message: toHex(message.guid) }
+          jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
+        }
+        return {
+          queued: await insertJobs(client, network, jobs, nowMs),
+          stuck: await stuckMessages(client, network, stuckMs),
+        }
+      },
+    )
     if (queued > 0) failpoint('relay.queued')
     this.state.stuck = stuck.map(({ guid }) => toHex(guid))
     return queued
@@ -211,7 +215,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
     if (!isTime && !weighs) return 0
     const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
-    const changed = await asRelayer(pool, { network, epoch }, async (client) => {
+    const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
       return released + ended + (weighs ? await parkUnworthyRefusals(client, key, leastWei) : 0)
@@ -260,7 +264,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
-        going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
+        going = done.flatMap(({ after }) => (after && !hasJobEnded(after) ? [after] : []))
       }
     }
     return hasStored
@@ -305,13 +309,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { at, account, settings, onUnreachable } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
-    const by = isOwn ? account! : absentAccount(toHex(row.signer!))
+    const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))
     const store = this.#storeOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
     const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(parkedJob(row, reason))) ? 'parked' : 'stale')
+      return async () => ((await store.save(toParkedJob(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>

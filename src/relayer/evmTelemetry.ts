@@ -14,7 +14,7 @@ export interface EvmRelayerState extends RelayerState {
   stuck: readonly Hex[] | null
   nonceGaps: number
   /**
-   * The signer's transaction count on the chain, where it is so far above the stored one that an operator has to
+   * The signer's transaction count on the chain, where it is so far above the stored count that an operator has to
    * confirm it.
    */
   nonceClaimed: number | null

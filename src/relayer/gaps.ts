@@ -20,13 +20,13 @@ export interface MissingNonce {
   sinceMs: number
 }
 
-/** What the chain's transaction count means for the next nonce. */
+/** Decision about the signer's next nonce, from the transaction counts that nodes report. */
 export type NonceDecision =
   /** Every nonce below the next one is used or held, so the next one may be given out. */
   | { is: 'sound' }
   /**
-   * No nonce is given out: either a second observation is needed for comparison with this one, or lost nonces have to
-   * be repaired.
+   * No nonce is given out: either a second observation is needed for comparison with `look`, or lost nonces have to be
+   * repaired.
    */
   | { is: 'doubt'; look: CountReport }
   /** Two observations agree on another next nonce. */

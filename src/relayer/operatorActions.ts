@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { type JobRow, jobById } from '../db/outbox/rows.js'
 import { notify } from '../db/pg/notify.js'
-import { parkJob, resumeJob, retryJob } from './machine/job.js'
+import { parkJobOnceVoid, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGES = { retry: retryJob, park: parkJob, resume: resumeJob }
+const CHANGES = { retry: retryJob, park: parkJobOnceVoid, resume: resumeJob }
 /** Actions that an operator may request for a job. */
 export type OperatorAction = keyof typeof CHANGES
 

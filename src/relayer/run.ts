@@ -15,7 +15,7 @@ import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './
 /** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
-/** What a relayer gets from the leading process. */
+/** Dependencies that the leading process gives to a relayer's worker. */
 export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
   /** @param at place under which errors of our own code are counted */
   optionsAt(at: LoopName): ChainRelayerOptions
@@ -26,7 +26,9 @@ export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
 /** A chain on which the relayer sends transactions. */
 export interface RelaySource {
   readonly label: string
-  /** True if the chain's jobs follow from deliveries on other chains. Without deliveries it has none. */
+  /**
+   * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
+   */
   readonly followsOthers: boolean
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean

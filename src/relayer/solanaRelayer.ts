@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { PaymentDecision, SolanaSigner } from '../chains/solana/signer.js'
 import { dueBlockhashJobs } from '../db/outbox/due.js'
-import { asRelayer, saveJobs } from '../db/outbox/jobs.js'
+import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { countOpenJobs } from '../db/outbox/stats.js'
@@ -12,7 +12,7 @@ import { NATIVE } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
 import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
-import { groupsOf } from './groups.js'
+import { groupJobs } from './groups.js'
 import {
   type ClusterSnapshot,
   type PaymentView,
@@ -38,7 +38,7 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
 }
 
 type Row = JobRow<BlockhashTx>
-/** Jobs that share a transaction, or will share one. At least one. */
+/** Jobs that share a transaction, or will share a transaction. At least one job. */
 type Group = readonly Row[]
 
 /** Jobs of a Solana program: a transaction is valid until its blockhash expires. */
@@ -76,7 +76,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     if (!key) return 0
     const nowMs = this.clock.nowMs()
     const order = { releaseAfterMs, nowMs }
-    const queued = await asRelayer(pool, { network, epoch }, (client) =>
+    const queued = await inRelayerTransaction(pool, { network, epoch }, (client) =>
       queuePayouts(client, key, order),
     )
     if (queued > 0) failpoint('payout.queued')
@@ -155,7 +155,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     await this.#guardAll(each, alive, async (row, i) => {
       if (views[i]!.is !== 'held') await this.#act(row, { ...NOT_SIGNED, payment: views[i]! })
     })
-    const groups = groupsOf(
+    const groups = groupJobs(
       rows.filter((_, i) => views[i]!.is === 'held'),
       SOLANA_TX_CAPACITY,
     )

@@ -18,7 +18,7 @@ import type { NonceSender } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { parkJob, resumeJob } from './machine/job.js'
+import { parkJobOnceVoid, resumeJob } from './machine/job.js'
 import { decideStep, type StepOutcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
@@ -160,7 +160,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         break
       case 'operator': {
         const row = model.rows.get(command.id)!
-        model.rows.set(command.id, command.isPark ? parkJob(row) : resumeJob(row))
+        model.rows.set(command.id, command.isPark ? parkJobOnceVoid(row) : resumeJob(row))
       }
     }
   }

@@ -7,7 +7,7 @@ import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackIf } from '../ops/log/errors.js'
-import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
+import { DAILY_CAP, DailyCapError, type NonceTx, type TxPurpose } from '../registry/outbox.js'
 import {
   applyEvent,
   type ChainSnapshot,
@@ -116,7 +116,11 @@ async function execute(
 }
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
-async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<PreparedTx> {
+async function prepare(
+  sender: NonceSender,
+  job: NonceJob,
+  purpose: TxPurpose,
+): Promise<PreparedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {

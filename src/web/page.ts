@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { ServiceFacts } from './facts.js'
 import { build, files, html } from './generated/assets.js'
-import { type EnsParents, isReserved, placeOf } from './paths.js'
+import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
 import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
@@ -74,8 +74,8 @@ export async function addTestWallet(families: readonly WalletChains[]): Promise<
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
-  const isFound = placeOf(path, text, ens).page !== 'none'
-  return isReserved(path) ? null : { file: indexPage, isFound }
+  const isFound = pageOfPath(path, text, ens).page !== 'none'
+  return isApiPath(path) ? null : { file: indexPage, isFound }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

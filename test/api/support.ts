@@ -13,10 +13,10 @@ import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
-import { pipelined } from '../../src/db/pg/pipeline.js'
+import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { Loops } from '../../src/ops/loops.js'
 import { ChangeNotifications } from '../../src/push/news.js'
@@ -179,7 +179,10 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     tail: (network, blocks) =>
       inTransaction(pool, async (client) => {
         const tail = { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI }
-        await pipelined(client, (db) => [writeTail(db, network, 1, tail), notifyBlock(db, network)])
+        await inPipeline(client, (db) => [
+          writeTail(db, network, 1, tail),
+          notifyBlock(db, network),
+        ])
       }),
     async stop() {
       server.closeAllConnections()
@@ -205,7 +208,7 @@ export async function expectReplayed(
   { pool }: ApiWorld,
   network: Network = 'mainnet',
 ): Promise<void> {
-  const { live, rebuilt } = await replay(pool, network)
+  const { live, rebuilt } = await replayJournal(pool, network)
   expect(rebuilt).toBe(live)
 }
 

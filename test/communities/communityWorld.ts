@@ -33,7 +33,7 @@ import { releaseTypedData } from '../../src/registry/community/release.js'
 import { type CommunityRules, communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   MINIMUM_WEI,
   openChains,
@@ -118,7 +118,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     )
 
   const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> =>
-    receiptOf(sideOf(on).public, hash)
+    waitForReceipt(sideOf(on).public, hash)
 
   const requestOf = ({
     on = '1',

@@ -7,7 +7,7 @@ import { createChainRpc } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { countRefusedNames } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
@@ -427,6 +427,6 @@ it('money is conserved to the unit: the contracts have exactly what is held and 
 })
 
 it('the journal rebuilds to the same state', async () => {
-  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(at.pool, 'mainnet')
   expect(rebuilt).toBe(live)
 })

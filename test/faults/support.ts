@@ -11,8 +11,8 @@ import {
 } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
@@ -70,7 +70,7 @@ export async function indexerOver(
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
   const pool = createPool({ url, max: 4, applicationName: 'test' })
-  const leadership = await tryLead(pool, 'mainnet', 'index')
+  const leadership = await takeLeadIfFree(pool, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config
@@ -137,7 +137,7 @@ export async function indexerOver(
       return failures
     },
     async state() {
-      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
       if (live !== rebuilt)
         throw new Error(`the live tables (${live}) are not what the journal gives (${rebuilt})`)
       return { hash: live, entries }

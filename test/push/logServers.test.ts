@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { readFollowedLog, type StoredLog } from '../../src/db/journal/log.js'
+import { readFeedLogState, type StoredLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { LastSignedLog, logWorker } from '../../src/push/log.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
@@ -40,14 +40,14 @@ async function workerOf(pool: pg.Pool, { memory = new LastSignedLog(), by = keys
   return { catchUp, wentBack }
 }
 
-const logOf = async (pool: pg.Pool) => (await readFollowedLog(pool, 'mainnet')).log
+const logOf = async (pool: pg.Pool) => (await readFeedLogState(pool, 'mainnet')).log
 
 /** Checks that the feed restarts, with a log that names the previous one. */
 async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise<void> {
   expect(await logOf(pool)).toBe(null)
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await (await workerOf(pool)).catchUp()
-  const { log, previous } = await readFollowedLog(pool, 'mainnet')
+  const { log, previous } = await readFeedLogState(pool, 'mainnet')
   expect(log!.origin).not.toBe(origin)
   expect(previous).toMatchObject({ origin, size, root })
 }

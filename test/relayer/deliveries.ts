@@ -9,7 +9,7 @@ import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { runHere } from '../support/cli.js'
@@ -41,7 +41,7 @@ export async function useKeyElsewhere(world: BridgeWorld, nonce: number): Promis
   const client = relayerClient(world)
   const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
   const tx = { to: client.account.address, value: 1n, nonce, gas: 21_000n, ...fees }
-  await receiptOf(world.hub.public, await client.sendTransaction(tx))
+  await waitForReceipt(world.hub.public, await client.sendTransaction(tx))
 }
 
 export const nextNonce = async ({ pool }: BridgeWorld): Promise<number> => {

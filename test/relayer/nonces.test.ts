@@ -19,7 +19,7 @@ const restartOn = (hub: object, ...more: string[]) =>
 const restartWith = (mainnet: object) =>
   world.restart({ file: { ...world.file, deliveries: { mainnet } } })
 
-/** The first counts that the proxy answers are these. */
+/** Makes the proxy answer the given transaction counts first. */
 function sayCounts(...counts: number[]): void {
   bridge.onCall = async (method) => {
     if (method !== 'eth_getTransactionCount') return undefined

@@ -8,13 +8,13 @@ import { createCommunityProgram } from '../../src/chains/solana/community/progra
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
 import {
   associatedTokenAddress,
-  createAssociated,
+  createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { refusedPaymentPositions } from '../../src/db/outbox/refusals.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -24,7 +24,7 @@ import { communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { parseTxId } from '../../src/registry/primitives/txId.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
@@ -276,7 +276,7 @@ describe('a payment that bought its name', () => {
     const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
     const payment = program.decodePayment(account!.data)
     expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
-    const open = createAssociated(recipient, recipient, mint)
+    const open = createTokenAccountInstruction(recipient, recipient, mint)
     await sendSolana(world.connection, [payerOf(4)], open, program.claim(recipient, payment))
     expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
     expect(await outcomesOf(inTokens)).toEqual(['released'])
@@ -326,7 +326,7 @@ describe('a rewind', () => {
     const [hub] = await openChains(bridge.pool, bridge.file)
     // without an entry to leave out there would be no new generation
     const bid = { to: bridge.contracts.hub, data: placeBids(['left-out']), value: MINIMUM_WEI }
-    const { blockNumber } = await receiptOf(
+    const { blockNumber } = await waitForReceipt(
       bridge.hub.public,
       await bridge.hub.walletClient(0).sendTransaction(bid),
     )
@@ -337,7 +337,7 @@ describe('a rewind', () => {
     const waiting = await bridge.pool.query(
       'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)',
     )
-    expect((await rewind(bridge.pool, target, { apply: true })).generation).toEqual({
+    expect((await rewindJournal(bridge.pool, target, { apply: true })).generation).toEqual({
       from: 1,
       to: 2,
     })
@@ -350,7 +350,9 @@ describe('a rewind', () => {
     expect(fresh.rowCount).toBe(waiting.rowCount)
     await world.finish(await world.restart())
     expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([['refused'], ['refused']])
-    expect(await replay(bridge.pool, 'mainnet')).toSatisfy(({ live, rebuilt }) => live === rebuilt)
+    expect(await replayJournal(bridge.pool, 'mainnet')).toSatisfy(
+      ({ live, rebuilt }) => live === rebuilt,
+    )
   })
 })
 

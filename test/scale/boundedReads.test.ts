@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
-import { creditsOf } from '../../src/db/bridge/credits.js'
+import { findCreditsOfAddress } from '../../src/db/bridge/credits.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { findJournalledTx } from '../../src/db/journal/transactions.js'
-import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
+import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
@@ -220,10 +220,14 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     (db) => findFirstEventSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2),
   ],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
-  ['money that is owed', 70, (db) => findOwedPayments(db, NETWORK, walletOf(ORDINARY), LAST)],
+  [
+    'money that is owed',
+    70,
+    (db) => findPaymentsOwedToPayer(db, NETWORK, walletOf(ORDINARY), LAST),
+  ],
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
   ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
-  ['credits of the hub', 1, (db) => creditsOf(db, NETWORK, walletOf(ORDINARY))],
+  ['credits of the hub', 1, (db) => findCreditsOfAddress(db, NETWORK, walletOf(ORDINARY))],
   ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],
 ]
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type StatusSources, statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClock } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
@@ -86,7 +86,7 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
   })
 
   it('RPC URLs that are all away', async () => {
-    const lead = await tryLead(database.pool, 'mainnet', 'index')
+    const lead = await takeLeadIfFree(database.pool, 'mainnet', 'index')
     // nothing renews it here
     await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
     const state = {

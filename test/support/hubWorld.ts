@@ -14,7 +14,7 @@ import type { Progress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import type { TestAccount } from '../../src/testing/world.js'
@@ -123,7 +123,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         gas: 300_000n + 100_000n * BigInt(names.length),
         ...(nonce === undefined ? {} : { nonce }),
       })
-      await receiptOf(client, hash)
+      await waitForReceipt(client, hash)
       return hash
     },
     async open(changes = {}) {

@@ -47,7 +47,7 @@ export interface Node {
   readonly name: string
   /** Of PostgreSQL, without anything between. */
   readonly port: number
-  /** Patroni's process, and PostgreSQL's: its first one and those that it has started. */
+  /** Process ids of Patroni, of PostgreSQL's first process, and of the processes that PostgreSQL has started. */
   pids(): number[]
   start(): Promise<void>
   /** As a power cut would. */

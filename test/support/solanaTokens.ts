@@ -14,7 +14,7 @@ import {
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import {
   associatedTokenAddress,
-  createAssociated,
+  createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -67,7 +67,7 @@ export async function mintTokens(
   await sendSolana(
     connection,
     [authority],
-    createAssociated(authority.publicKey, owner, mint),
+    createTokenAccountInstruction(authority.publicKey, owner, mint),
     new TransactionInstruction({
       programId: TOKEN_PROGRAM,
       keys: [

@@ -3,7 +3,7 @@ import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundMessageNonce } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
-import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
+import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
   isFresh,
@@ -21,7 +21,7 @@ import { isoText } from '../http/timestamps.js'
 export interface WalletProof {
   signature: string
   signingDate: string
-  type: KindName
+  type: WalletKindName
   /** The wallet that signed. */
   wallet: string
 }
@@ -49,7 +49,7 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
  * @returns the key
  * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
  */
-export async function exchangeProof(context: Context, proof: WalletProof): Promise<string> {
+export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
@@ -115,7 +115,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
 /** @throws ApiError unsupported_address */
 function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
-  if (kindOf(address.type) === type) return address
+  if (walletKindOf(address.type) === type) return address
   throw new ApiError(
     'unsupported_address',
     withRefused(`The wallet is not an address of type ${type}.`, type),
@@ -127,17 +127,17 @@ const plainMessage = (context: Context, signingDate: string): string =>
 
 /** @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
-  const check = KINDS[type].read(signature)
+  const check = WALLET_KINDS[type].read(signature)
   if (!check)
     throw new ApiError(
       'invalid_request',
-      withRefused(`The signature is not ${KINDS[type].form}.`, type),
+      withRefused(`The signature is not ${WALLET_KINDS[type].form}.`, type),
     )
   return check
 }
 
-function withRefused(sentence: string, type: KindName): string {
-  const { refused }: WalletKind = KINDS[type]
+function withRefused(sentence: string, type: WalletKindName): string {
+  const { refused }: WalletKind = WALLET_KINDS[type]
   return refused ? `${sentence} ${refused}` : sentence
 }
 

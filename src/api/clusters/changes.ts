@@ -3,7 +3,7 @@ import {
   appendSignedChanges,
   type SignedChanges,
 } from '../../db/journal/appendSignedChanges.js'
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
@@ -123,7 +123,7 @@ function requireWallets(
   )
   input.forEach(({ type }, i) => {
     const own = read[i]!.type
-    if (type === undefined || type === own || type === kindOf(own)) return
+    if (type === undefined || type === own || type === walletKindOf(own)) return
     const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
     throw new ApiError(
       'unsupported_address',

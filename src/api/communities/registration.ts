@@ -1,5 +1,5 @@
 import type { CommunityPayment } from '../../chains/chain.js'
-import { findClaim } from '../../db/airdrop/answers.js'
+import { findConfirmedClaim } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { findCommunityRules, readCallerRights } from '../../db/registry/communityNames.js'
 import {
@@ -211,7 +211,7 @@ export async function assignCommunityName(
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  const claim = await findClaim(pool, {
+  const claim = await findConfirmedClaim(pool, {
     network: context.network,
     community,
     clusterId,

@@ -4,8 +4,8 @@ import { clustersOf } from '../../registry/journal/eventForms.js'
 import {
   type FeedItem,
   type FeedRow,
+  type FeedWalkPosition,
   feedItemsOf,
-  type WalkPosition,
 } from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
@@ -81,7 +81,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /** @param asked the walk before its time bound became an event number @param last the last entry that was read */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & WalkPosition {
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedWalkPosition {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -213,7 +213,7 @@ function take(
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
-): WalkPosition | null {
+): FeedWalkPosition | null {
   for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!

@@ -1,4 +1,4 @@
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import {
   type Address,
   parseAddress,
@@ -28,7 +28,7 @@ export const requireWallet = (input: string, path: string): Wallet =>
 export function requireSigner(input: string, path: string): Wallet {
   const wallet = parseWallet(input)
   return readable(
-    typeof wallet === 'string' || kindOf(wallet.type) ? wallet : 'unsupported_address',
+    typeof wallet === 'string' || walletKindOf(wallet.type) ? wallet : 'unsupported_address',
     path,
   )
 }

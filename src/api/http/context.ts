@@ -14,7 +14,7 @@ import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { type WaitForTurn, waitForTurn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { ChangeNotifications } from '../../push/news.js'
-import { Streams } from '../../push/streams.js'
+import { FeedStreams } from '../../push/streams.js'
 import { LongPolls } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { cacheSignatures } from '../communities/releaseSignatures.js'
@@ -23,7 +23,7 @@ import { ChainQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { type BatchedLookups, createBatchedLookups } from './batches.js'
-import { createFreshness, type Freshness } from './freshness.js'
+import { createFreshnessReader, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
 export interface Context {
@@ -47,7 +47,7 @@ export interface Context {
   longPolls: LongPolls
   /** Shared reader of the newest events of each network's feed. */
   tails: Readonly<Record<Network, FeedTail>>
-  streams: Streams
+  streams: FeedStreams
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Queues of clients that wait to call chains. */
@@ -152,12 +152,12 @@ export function createContexts({
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })
     }),
-    streams: new Streams(limits !== null),
+    streams: new FeedStreams(limits !== null),
     clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
     lookups: ofEach((network) => createBatchedLookups(deps.pool, network)),
-    freshness: ofEach((network) => createFreshness(network, deps)),
+    freshness: ofEach((network) => createFreshnessReader(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

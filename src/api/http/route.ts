@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
-import type { KindName } from '../../registry/auth/kinds.js'
+import type { WalletKindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
@@ -11,7 +11,7 @@ import type { CostliestRequest, RefusedRequest } from './sampleRequests.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
 export interface Session extends StoredSession {
-  type: KindName
+  type: WalletKindName
   /** The wallet's stored form. */
   wallet: Buffer
   /** The wallet as responses show it. */

@@ -5,8 +5,8 @@ export interface BucketRate {
 }
 
 const per = (seconds: number, burst: number): BucketRate => ({ perSecond: burst / seconds, burst })
-export const perMinute = (units: number): BucketRate => per(60, units)
-export const perDay = (units: number): BucketRate => per(86_400, units)
+export const ratePerMinute = (units: number): BucketRate => per(60, units)
+export const ratePerDay = (units: number): BucketRate => per(86_400, units)
 
 /** Bucket after a withdrawal. */
 export interface BucketWithdrawal {

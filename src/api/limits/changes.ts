@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { type BucketTimes, readBuckets } from '../../db/auth/limitBuckets.js'
+import { type BucketFullTimes, readBuckets } from '../../db/auth/limitBuckets.js'
 import type { ChangeLimit } from '../../db/journal/appendSignedChanges.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type BucketRate, perDay, perMinute } from './bucket.js'
+import { type BucketRate, ratePerDay, ratePerMinute } from './bucket.js'
 import { bucketNamesOf, requireSharedUnits, type SharedCharge, spendLocked } from './shared.js'
 
 /**
@@ -48,7 +48,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   }
 }
 
-/** Who makes the change. */
+/** Caller of a change, whose buckets the change is charged to. */
 interface Changer {
   network: Network
   wallet: Buffer
@@ -70,15 +70,15 @@ function chargesOf(
     bucket: `${kind} ${network} ${whose}`,
   })
   const changesOf = (charge: ReturnType<typeof chargeOf>) => [
-    charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
-    charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
+    charge('changes-a-minute', ratePerMinute(limits.changesPerMinute), work.changes),
+    charge('changes-a-day', ratePerDay(limits.changesPerDay), work.changes),
   ]
-  const ofAddress = perDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
+  const ofAddress = ratePerDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
   const own = chargeOf(toHex(wallet))
   return [
     ...changesOf(own),
-    own('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
-    own('names-a-day', perDay(limits.namesPerDay), work.names),
+    own('clusters-a-day', ratePerDay(limits.clustersPerDay), work.clusters),
+    own('names-a-day', ratePerDay(limits.namesPerDay), work.names),
     ...(community === null ? [] : changesOf(chargeOf(`rules of ${community}`))),
     ...(address === null ? [] : [chargeOf(address)('changes-of-address', ofAddress, work.changes)]),
   ]
@@ -134,7 +134,7 @@ function bucketLimit(
   changer: Changer,
   least: readonly SharedCharge[],
 ): ChangeLimit {
-  let before: BucketTimes
+  let before: BucketFullTimes
   let spend: (db: Queryable) => Promise<void>
   return {
     async read(db) {

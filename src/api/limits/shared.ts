@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import {
-  type BucketTimes,
+  type BucketFullTimes,
   deleteFullBuckets,
   lockBuckets,
   readBuckets,
@@ -9,10 +9,10 @@ import {
 import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { withdrawUnits } from './bucket.js'
-import { type Quota, rateLimitedError, rateLimitHeaders } from './meter.js'
+import { type BucketQuota, rateLimitedError, rateLimitHeaders } from './meter.js'
 
 /** Units to withdraw from a bucket that all processes share. */
-export interface SharedCharge extends Quota {
+export interface SharedCharge extends BucketQuota {
   units: number
 }
 
@@ -20,7 +20,7 @@ export const bucketNamesOf = (charges: readonly SharedCharge[]): string[] =>
   charges.map(({ bucket }) => bucket)
 
 /** @returns the new times of the buckets @throws ApiError rate_limited */
-function withdrawn(charges: readonly SharedCharge[], { nowMs, fullMs }: BucketTimes): number[] {
+function withdrawn(charges: readonly SharedCharge[], { nowMs, fullMs }: BucketFullTimes): number[] {
   return charges.map((charge, i) => {
     const made = withdrawUnits(charge.rate, fullMs[i]!, nowMs, charge.units)
     if (made.waitMs > 0)
@@ -41,7 +41,7 @@ export async function requireSharedUnits(
  * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
  * rate_limited
  */
-export function spendLocked(charges: readonly SharedCharge[], times: BucketTimes) {
+export function spendLocked(charges: readonly SharedCharge[], times: BucketFullTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketNamesOf(charges), left)
 }

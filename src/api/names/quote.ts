@@ -1,6 +1,6 @@
 import type { ChainPort, RegistrationRequest } from '../../chains/chain.js'
-import { readHead } from '../../db/journal/head.js'
-import { isCluster } from '../../db/registry/clusters.js'
+import { readJournalHead } from '../../db/journal/head.js'
+import { clusterExists } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
@@ -73,7 +73,10 @@ export async function quoteOnChain<Port extends ChainPort>(
   return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOfPort<Port>
 }
 
-/** The chain checks the rest. */
+/**
+ * The registration that a request asks a chain to quote. Checks everything that does not depend on the chain, which
+ * `quote` of its port checks.
+ */
 async function registrationOf(
   context: Context,
   request: QuoteRequest,
@@ -81,7 +84,7 @@ async function registrationOf(
 ): Promise<Referred<RegistrationRequest>> {
   const sender = senderOf(request.sender, family.addressType)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const { minimumWei } = await readHead(context.pool, context.network)
+  const { minimumWei } = await readJournalHead(context.pool, context.network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
@@ -185,7 +188,7 @@ async function referralOf(
   ]
   if (!id)
     throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  return (await isCluster(context.pool, context.network, id)) ? id : null
+  return (await clusterExists(context.pool, context.network, id)) ? id : null
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {

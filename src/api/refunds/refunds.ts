@@ -5,9 +5,9 @@ import {
   type OwedMoney,
   type OwedMoneyQuery,
 } from '../../chains/chain.js'
-import { type Credit, creditsOf } from '../../db/bridge/credits.js'
+import { type Credit, findCreditsOfAddress } from '../../db/bridge/credits.js'
 import { formerPaymentsContracts } from '../../db/outbox/contract.js'
-import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
+import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
 import { withTimeout } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { EVM, FAMILIES } from '../../registry/families.js'
@@ -57,8 +57,8 @@ export async function refundsOfAddress(
   if (!FAMILIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
-    type === EVM.addressType ? creditsOf(pool, network, bytes) : [],
-    findOwedPayments(pool, network, bytes, context.now()),
+    type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],
+    findPaymentsOwedToPayer(pool, network, bytes, context.now()),
     findPaidTokens(pool, network, bytes),
     formerPaymentsContracts(pool, network),
   ])
@@ -126,7 +126,7 @@ type Question = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
 }
 
 function questionsOf(
-  payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
+  payments: Awaited<ReturnType<typeof findPaymentsOwedToPayer>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
   former: Awaited<ReturnType<typeof formerPaymentsContracts>>,
 ): Question[] {

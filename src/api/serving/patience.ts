@@ -2,7 +2,7 @@ import type { Deadline } from '../../db/pg/pool.js'
 import { waitForTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { rateLimitAddress } from '../limits/client.js'
-import type { Meter } from '../limits/gate.js'
+import type { RequestMeter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request whose deadline passes before its response is ready. */
@@ -46,7 +46,7 @@ const ANSWER_MS = 15_000
 export type WaitingCaller = ReturnType<typeof waitingCallerOf>
 
 /** The caller that waits for the response of a request. */
-export function waitingCallerOf(exchange: Exchange, meter: Meter) {
+export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
   const address = rateLimitAddress(exchange.ip)
   /** Runs a function once the response is complete or its connection closed. */
   const whenGone = (act: () => void): void =>

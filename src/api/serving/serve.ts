@@ -19,7 +19,12 @@ import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
-import { type Gate, type Meter, meterWithDebt, UNLIMITED_METER } from '../limits/gate.js'
+import {
+  meterWithDebt,
+  type RateLimitGate,
+  type RequestMeter,
+  UNLIMITED_METER,
+} from '../limits/gate.js'
 import { rateLimitedError } from '../limits/meter.js'
 import type { FinishExchange } from './answerer.js'
 import { notModifiedIfMatching, withEntityTag } from './etag.js'
@@ -45,9 +50,9 @@ const PIECE_BYTES = 512
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
-export interface Serving {
+export interface RouteServerOptions {
   finish: FinishExchange
-  gate: Gate
+  gate: RateLimitGate
   /** Routes that a mirror cannot answer. */
   routesNotOnMirror: ReadonlySet<Route>
   /** Routes of one network, refused where it is not deployed. */
@@ -56,8 +61,8 @@ export interface Serving {
 
 type Contexts = ReturnType<typeof createContexts>
 
-/** What all requests share. */
-interface Shared extends Serving {
+/** Dependencies and state that all requests of the server share. */
+interface Shared extends RouteServerOptions {
   contexts: Contexts
   memory: ReturnType<typeof createResponseCache>
   joins: PlaceLimiter
@@ -67,7 +72,11 @@ interface Shared extends Serving {
 }
 
 /** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
-export function createRouteServer(contexts: Contexts, serving: Serving, deadlineMs: number) {
+export function createRouteServer(
+  contexts: Contexts,
+  serving: RouteServerOptions,
+  deadlineMs: number,
+) {
   const shared: Shared = {
     ...serving,
     contexts,
@@ -268,7 +277,7 @@ function queryOf({ url = '' }: IncomingMessage): Query {
 interface Request {
   route: Route
   exchange: Exchange
-  meter: Meter
+  meter: RequestMeter
   caller: WaitingCaller
   /** True if the caller has other requests under way: the statements of this one wait in a line. */
   isCrowded: boolean

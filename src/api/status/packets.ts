@@ -1,11 +1,11 @@
-import { creditsIn } from '../../db/bridge/credits.js'
+import { findCreditsOfTransaction } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
 import { findTailTx, type TrackedTx } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { wordText } from '../../registry/primitives/name.js'
+import { nameWordText } from '../../registry/primitives/name.js'
 import type {
   Confirmations,
   HubCredit,
@@ -30,7 +30,7 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   ),
 })
 
-/** Sum of payments in the token of the first one. */
+/** Sum of the payments that are in the first payment's token. */
 function paidBy(
   payments: readonly { token: string; amount: bigint }[],
 ): NonNullable<TxDetails['paid']> {
@@ -101,7 +101,7 @@ export async function paymentsOf(
       async (payment): Promise<SentPacket> => ({
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
-        names: [wordText(payment.name)],
+        names: [nameWordText(payment.name)],
         refusal: refusalOf(payment),
         refund: payment.outcome ?? 'held',
         hub: await outcomeOf(context, payment),
@@ -130,7 +130,7 @@ async function outcomeOf(
   if (received.isConfirmed) {
     const [journalled, credits] = await Promise.all([
       context.lookups[context.network].journalled(received.txHash),
-      creditsIn(context.pool, context.network, received.txHash),
+      findCreditsOfTransaction(context.pool, context.network, received.txHash),
     ])
     // a message's credit is logged right before its receipt
     const credit = credits.find(({ logIndex }) => logIndex === received.logIndex - 1)
@@ -163,7 +163,7 @@ const creditAnswer = (
     : null
 
 export async function directBidsCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
-  const credits = (await creditsIn(context.pool, context.network, tx)).filter(
+  const credits = (await findCreditsOfTransaction(context.pool, context.network, tx)).filter(
     ({ eid }) => eid === 0,
   )
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
@@ -186,7 +186,7 @@ export async function paidNamesOf({ context, tx }: TxQuery): Promise<PaidNames |
   if (!first) return null
   const paidNames = payments.map((payment) => ({
     logIndex: payment.sequence,
-    name: `${wordText(payment.community)}/${wordText(payment.name)}`,
+    name: `${nameWordText(payment.community)}/${nameWordText(payment.name)}`,
     source: { isConfirmed: payment.isConfirmed, confirmations: payment.confirmations },
     judgement: payment.judgement,
     refund: payment.refund,

@@ -11,7 +11,7 @@ import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { manyNames, repeat } from '../http/sampleRequests.js'
+import { manyNames, repeatFor } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
@@ -55,7 +55,7 @@ const checkMany = route.post('/v0.1/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeat(1_000, freshName),
+    body: ({ freshName }) => repeatFor(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },

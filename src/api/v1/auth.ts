@@ -1,6 +1,6 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
-import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
-import { exchangeProof, type MessageSigner, signingMessage } from '../auth/proof.js'
+import { WALLET_KIND_NAMES, WALLET_KINDS } from '../../registry/auth/kinds.js'
+import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth/proof.js'
 import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -59,7 +59,7 @@ function boundTo(query: Query): MessageSigner | undefined {
 
 export const ProofSchema = namedObject('Proof', {
   signature: z.string().openapi({
-    description: KIND_NAMES.map((name) => `${name}: ${KINDS[name].form}`).join('; '),
+    description: WALLET_KIND_NAMES.map((name) => `${name}: ${WALLET_KINDS[name].form}`).join('; '),
   }),
   signingDate,
   type: walletKind,
@@ -82,7 +82,8 @@ const token = route.post('/v1/auth/token', {
   countedTogether: 'sign-ins',
   responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
-  handle: async ({ body }, context) => ok({ token: await exchangeProof(context, body) }, NO_STORE),
+  handle: async ({ body }, context) =>
+    ok({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
 /** Routes that both versions of the interface have, with different paths. */

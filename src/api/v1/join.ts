@@ -4,7 +4,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { KIND_NAMES, type KindName, storedPatternOf } from '../../registry/auth/kinds.js'
+import {
+  storedPatternOf,
+  WALLET_KIND_NAMES,
+  type WalletKindName,
+} from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -12,7 +16,7 @@ import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
 import { route } from '../http/route.js'
-import { manyAddresses, repeat } from '../http/sampleRequests.js'
+import { manyAddresses, repeatFor } from '../http/sampleRequests.js'
 import { MAX_BULK, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
@@ -20,7 +24,7 @@ import { addressText, walletNameText, walletType } from './schemas.js'
 const AT_ONCE = 1_000
 /** Time limit of a response, since a slow reader's addresses stay in memory. */
 const LONGEST_MS = 120_000
-const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
+const TYPES = new RegExp(`^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
 const HolderSchema = namedObject('Holder', {
@@ -41,7 +45,7 @@ const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => repeat(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => repeatFor(100, () => manyAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
@@ -55,7 +59,7 @@ const join = route.post('/v1/wallets', {
       .optional()
       .openapi({
         description: 'Kinds of the wallets, joined by commas; default: all',
-        example: KIND_NAMES.slice(0, 2).join(','),
+        example: WALLET_KIND_NAMES.slice(0, 2).join(','),
       }),
   }),
   body: z.array(addressText).max(MAX_BULK),
@@ -76,10 +80,10 @@ function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
   if (TYPES.test(text))
-    return [...new Set(text.split(',') as KindName[])].map(storedPatternOf).join('|')
+    return [...new Set(text.split(',') as WalletKindName[])].map(storedPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
-    `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`,
+    `The types are some of ${WALLET_KIND_NAMES.join(', ')}, joined by commas.`,
   )
 }
 

@@ -1,5 +1,5 @@
-import { readFollowedLog, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
-import { readBundle, readLeaves } from '../../push/leaves.js'
+import { readFeedLogState, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
+import { readEntryBundle, readLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
@@ -85,7 +85,7 @@ const newest = route.get('/v1/log/:network/checkpoint', {
   responses: NOTE,
   errors: ['not_found'],
   async handle({ params }, { pool }) {
-    return checkpointOf((await readFollowedLog(pool, networkOf(params.network))).log)
+    return checkpointOf((await readFeedLogState(pool, networkOf(params.network))).log)
   },
 })
 
@@ -148,7 +148,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     const { level, index, width } = asked
     const bytes =
       level === null
-        ? await readBundle(pool, { ...place, ...log }, asked, turn)
+        ? await readEntryBundle(pool, { ...place, ...log }, asked, turn)
         : await readTile(pool, place, { level, index, width })
     if (!bytes)
       throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
@@ -205,7 +205,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const asked = parseEventId(params.id!)
     if (!asked) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = asked
-    const { log } = await readFollowedLog(pool, network)
+    const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(
         'feed_restarted',

@@ -12,7 +12,12 @@ import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
-import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
+import {
+  type NameOfAddress,
+  nameOfAddress,
+  namesOfAddresses,
+  resolveTexts,
+} from '../names/lookups.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
@@ -29,7 +34,7 @@ const NameRecordSchema = namedObject('NameRecord', {
 })
 
 /** Undefined fields are missing in the JSON. */
-const view = ({ address, type, hit }: NameRecord) => ({
+const view = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,
   clusterName: hit?.clusterName ?? null,

@@ -7,7 +7,7 @@ import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumOf, wholeNumberOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { repeat } from '../http/sampleRequests.js'
+import { repeatFor } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
@@ -19,7 +19,7 @@ const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeat(1_000, freshName),
+    body: ({ freshName }) => repeatFor(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },

@@ -1,4 +1,4 @@
-import { KIND_NAMES } from '../../registry/auth/kinds.js'
+import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
 import { ADDRESS_TYPES, WALLET_NAMES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
@@ -32,7 +32,7 @@ export const txText = z.string().openapi({
 })
 
 /** Kind of a wallet that can sign in. */
-export const walletKind = z.enum(KIND_NAMES)
+export const walletKind = z.enum(WALLET_KIND_NAMES)
 
 /** Type of a generated wallet. */
 export const addressType = z.enum(ADDRESS_TYPES)

@@ -15,7 +15,7 @@ import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, isOfEvent, malformedLogError, topicsOf } from './events.js'
+import { EVENTS, eventTopicsOf, isOfEvent, malformedLogError } from './events.js'
 import {
   blockOfPosition,
   getReceipt,
@@ -80,7 +80,7 @@ const REGISTRATION_TOPICS = {
   spoke: [SENT_TOPIC],
 } as const
 
-export interface OurContracts {
+export interface ContractAddresses {
   role: 'hub' | 'spoke'
   /** Hub or spoke, lower case. */
   contract: Hex
@@ -88,17 +88,17 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
-export function logFilterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
-  const topics = topicsOf(role)
+export function logFilterOf({ role, contract, communityPayments }: ContractAddresses): LogFilter {
+  const topics = eventTopicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
   return {
     addresses: [contract, communityPayments],
-    topics: [...topics, ...topicsOf('payments')],
+    topics: [...topics, ...eventTopicsOf('payments')],
   }
 }
 
 export function isRegistrationLog(
-  { role, contract, communityPayments }: OurContracts,
+  { role, contract, communityPayments }: ContractAddresses,
   log: { address: Hex; topics: readonly Hex[] },
 ): boolean {
   const address = log.address.toLowerCase()
@@ -124,7 +124,7 @@ const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
  */
 export async function decodeLogs(
   call: Call,
-  chain: OurContracts & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
+  chain: ContractAddresses & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {

@@ -19,7 +19,7 @@ export interface Signer {
   account: LocalAccount
 }
 
-/** The call of a job's transaction. A `noop` job, and a cancelled one, calls nothing. */
+/** The call of a job's transaction. A `noop` job and a cancelled job call nothing. */
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
@@ -46,8 +46,8 @@ export interface NonceView {
   /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
   /**
-   * State of the job's nonce: not usable yet because an earlier nonce is unused, the next one, used in some block, or
-   * used in a confirmed block.
+   * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
+   * `unconfirmed`, `confirmed`: used in a block.
    */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of the job's transaction that was mined. */

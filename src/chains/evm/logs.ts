@@ -83,7 +83,7 @@ export async function getHeader(
 }
 
 /** @throws RpcError transient where a header is not the parent of the next */
-export function assertLinked(headers: readonly Header[]): void {
+export function assertHeadersLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
       throw transientError(

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { RelayerKey } from '../../config/relayerKey.js'
-import { isOwnError, sentenceOf } from '../../ops/log/errors.js'
+import { errorSentence, isOwnError } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { type Call, createRpcCaller } from '../rpc/evm.js'
 
@@ -71,14 +71,14 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
 }
 
 /** Account without its key: its transactions can be sent and followed, but nothing new can be signed. */
-export function absentAccount(address: Hex): LocalAccount {
+export function accountWithoutKey(address: Hex): LocalAccount {
   const refuse = () =>
     Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })
 }
 
 const ofSigner = (error: unknown): SignerUnavailableError =>
-  new SignerUnavailableError(`the remote signer: ${sentenceOf(error)}`, { cause: error })
+  new SignerUnavailableError(`the remote signer: ${errorSentence(error)}`, { cause: error })
 
 /** @throws SignerUnavailableError where the signer gives no answer; errors of our own code as they are */
 function asked<T>(answer: Promise<T>): Promise<T> {

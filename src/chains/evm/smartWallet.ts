@@ -16,7 +16,7 @@ import {
 import { fallbackIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
-import { cachedByKey } from '../rpc/served.js'
+import { cacheByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
@@ -41,7 +41,7 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
-  const hasCode = cachedByKey(
+  const hasCode = cacheByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )

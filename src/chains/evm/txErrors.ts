@@ -123,7 +123,7 @@ function wordsOf(error: unknown): string {
   return texts.join('\n').replace(METHOD_NAME, '')
 }
 
-/** Classifies a node's error. An unknown wording is transient, so no job is given up because of one. */
+/** Classifies a node's error. An unknown wording is transient, so an unknown wording never ends a job. */
 export function classifyTxError(error: unknown): TxFailure {
   const chain: readonly ErrorShape[] = causesOf(error)
   // a node of a chain that is not configured is no fault of the transaction either

@@ -99,8 +99,8 @@ export const STATUS_TABLE: readonly ErrorRow[] = [
 
 /**
  * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only the rules of the EVM or the chain count as one. Wordings for sending are in evm/txErrors.ts, for pruned
- * state in evm/transactions.ts, for mints in solana/tokens.ts.
+ * call, so only an error by the rules of the EVM or the chain counts as a refusal. Wordings for sending are in
+ * evm/txErrors.ts, for pruned state in evm/transactions.ts, for mints in solana/tokens.ts.
  */
 export const ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },

@@ -28,7 +28,7 @@ const AHEAD_OF_US_MS = 300_000
  * is accepted as far as its block's time explains the lead. A head that is not a number never makes others look behind.
  * @param heads null where a node did not answer
  */
-export function judgeHeads(
+export function classifyHeads(
   heads: readonly (Head | null)[],
   bounds: HeadBounds,
   nowMs: number,

@@ -101,7 +101,7 @@ export class Node {
     this.wrong = null
   }
 
-  /** Starts a rest after a fault, longer after each one. */
+  /** Starts a rest after a fault. Each further fault makes the rest longer. */
   rest(error: RpcError | WrongChainError, nowMs: number): void {
     // calls that failed together are one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1

@@ -5,7 +5,7 @@ import type { CapacityShare } from './node.js'
  * `judge` reads balances for payments. The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens`
  * and `wallets`.
  */
-export type Consumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
+export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
 /** Limits what anonymous requests of one kind can make the API ask of a node. */
 const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
@@ -13,7 +13,7 @@ const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
  * Limits of the consumers whose calls anonymous requests cause. The limit of `judge` allows all of its concurrent
  * requests.
  */
-export const CAPACITY_SHARES: Readonly<Record<Consumer, CapacityShare | undefined>> = {
+export const CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,

@@ -8,10 +8,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
-import { cachedFor } from '../rpc/served.js'
+import { cacheFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
-import { createRates, weiToLamports } from './rates.js'
+import { createRateReader, weiToLamports } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 
@@ -46,9 +46,9 @@ export function createQuoter(
   options: QuoterOptions,
 ): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
-  const rates = createRates(options.hub, config.feeds, nowMs)
+  const rates = createRateReader(options.hub, config.feeds, nowMs)
 
-  const blockhashes = cachedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+  const blockhashes = cacheFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral, turn = () => waitForTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([

@@ -25,7 +25,7 @@ const STOPPED_MS = 60_000
  * Checks that the node still has a slot.
  * @throws MissingDataError where the node has pruned the slot, or stopped before it
  */
-export async function assertKeepsSlot(
+export async function assertNodeHasSlot(
   call: Call,
   slot: number,
   commitment: Commitment,
@@ -49,8 +49,11 @@ export interface PaymentCounts {
 }
 
 /** The program's state. Null before the program is initialized. @throws RpcError transient for malformed data */
-export const readState = async (call: Call, registrar: Registrar, commitment: Commitment) =>
-  (await readStateAt(call, registrar, commitment)).state
+export const readRegistrarState = async (
+  call: Call,
+  registrar: Registrar,
+  commitment: Commitment,
+) => (await readStateAt(call, registrar, commitment)).state
 
 /** The program's state, with the slot at which the node read it. */
 async function readStateAt(call: Call, registrar: Registrar, commitment: Commitment) {
@@ -69,7 +72,7 @@ export interface PaymentCountsAtSlot extends PaymentCounts {
 }
 
 /** Reads the numbers of payments: 0 before the program is initialized. */
-export async function readCounts(
+export async function readPaymentCounts(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
@@ -80,12 +83,13 @@ export async function readCounts(
 }
 
 /** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
-export async function readHeldMs(
+export async function readMaxHoldingMs(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
 ): Promise<number> {
-  const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
+  const days =
+    Number((await readRegistrarState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
   if (!(days >= 1 && days <= 30))
     throw new MissingDataError('getAccountInfo: the program is not initialized')
   return days * 86_400_000

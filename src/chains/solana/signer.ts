@@ -16,7 +16,7 @@ import { type CountedPayment, createCommunityProgram } from './community/program
 import { readOpenPayments } from './openPayments.js'
 import {
   readLatestBlockhash,
-  readState,
+  readRegistrarState,
   readStatuses,
   type SignatureStatus,
   signatureText,
@@ -27,7 +27,7 @@ import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 export type PaymentDecision = 'settle' | 'refund' | 'refuse' | 'release'
 
 /** A transaction in a block. `error` is null when it succeeded. */
-export interface TxStatus {
+export interface SolanaTxStatus {
   isConfirmed: boolean
   /** Reason in snake_case: an error of the program's IDL, or of the runtime. */
   error: string | null
@@ -74,8 +74,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     /** The relay authority that the program has stored. Null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       return (
-        (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ??
-        null
+        (await rpc.onOneNode((call) => readRegistrarState(call, registrar, commitment)))
+          ?.relayAuthority ?? null
       )
     },
     /** Statuses of transactions by signature, read from the same node after its height and slot. */
@@ -250,7 +250,7 @@ async function readUnitPrice(
 export const unitPrice = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 
-function statusOf(status: SignatureStatus | null, commitment: Commitment): TxStatus | null {
+function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {
   if (!status) return null
   const { confirmationStatus, err } = status
   const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment

@@ -25,7 +25,7 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
   )[0]
 
 /** Instruction that creates an associated token account. `payer` signs and pays the rent. */
-export const createAssociated = (
+export const createTokenAccountInstruction = (
   payer: PublicKey,
   owner: PublicKey,
   mint: PublicKey,

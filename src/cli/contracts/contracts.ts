@@ -4,15 +4,25 @@ import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.j
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { compareNetwork } from '../../chains/evm/deployment/compare.js'
 import { desiredContracts } from '../../chains/evm/deployment/creation.js'
-import { type ComparedSetting, STEP_ORDER, stepsOf } from '../../chains/evm/deployment/item.js'
+import {
+  type ComparedSetting,
+  deploymentStepsOf,
+  STEP_ORDER,
+} from '../../chains/evm/deployment/item.js'
 import { findDeploymentBlock, waitUntilSettled } from '../../chains/evm/deployment/send.js'
 import { desiredChains } from '../../config/desired.js'
-import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
+import {
+  ConfigError,
+  chainPresetOf,
+  evmLabelsOf,
+  readDraft,
+  readEnvironment,
+} from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { paint, printJson } from '../output.js'
-import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
+import { colourText, printJson } from '../output.js'
+import { type SigningOptions, sendSteps, signingAccount } from '../signing/signing.js'
 import { type NetworkOptions, networkOf } from '../values.js'
-import { openEns } from './ens.js'
+import { ensDeploymentSettings } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
@@ -23,7 +33,7 @@ type Opened = ReturnType<typeof open>
  */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
-  if (ens) return openEns(draft, ens)
+  if (ens) return ensDeploymentSettings(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
@@ -42,7 +52,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     }),
   )
   const own = desired.map(({ eid }) => eid)
-  const known = labelsOf(network).map((label) => presetOf(label)!.eid)
+  const known = evmLabelsOf(network).map((label) => chainPresetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
   return {
     desired,
@@ -68,10 +78,10 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
       })),
     )
   for (const { chain, about, wanted, found, isRight, step, advice } of items) {
-    const sign = isRight ? paint('green', 'ok  ') : paint('bold', 'DIFF')
+    const sign = isRight ? colourText('green', 'ok  ') : colourText('bold', 'DIFF')
     console.log(`${sign}  ${chain}, ${about}: ${isRight ? found : `${found}, wanted ${wanted}`}`)
-    if (step) console.log(`        ${paint('dim', `${step.by ?? 'anybody'} ${step.does}`)}`)
-    if (advice) console.log(`        ${paint('dim', advice)}`)
+    if (step) console.log(`        ${colourText('dim', `${step.by ?? 'anybody'} ${step.does}`)}`)
+    if (advice) console.log(`        ${colourText('dim', advice)}`)
   }
   const wrong = items.filter(({ isRight }) => !isRight).length
   console.log(`\n${items.length - wrong} as desired, ${wrong} not`)
@@ -130,7 +140,7 @@ async function showContracts(
  */
 export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
-  const account = accountOf(options)
+  const account = signingAccount(options)
   // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
     await Promise.all(
@@ -142,7 +152,7 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   )
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
-  const steps = stepsOf(items)
+  const steps = deploymentStepsOf(items)
   if (steps.length > 0 && !(await sendSteps(steps, { ...opened, account }, options))) return
   if (steps.length === 0) console.log('Nothing to send.')
   if (!options.unsigned) await show(opened)

@@ -1,11 +1,14 @@
 import { compareEns, ensChainOf } from '../../chains/evm/deployment/ens.js'
-import type { DraftFile } from '../../config/chainsFile.js'
+import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOf, readRoleKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Settings of an ENS parent's deployment. @throws ConfigError */
-export function openEns({ chains, deployment, ens }: DraftFile, parent: string) {
+export function ensDeploymentSettings(
+  { chains, deployment, ens }: DraftChainsFile,
+  parent: string,
+) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []

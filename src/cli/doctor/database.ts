@@ -2,7 +2,7 @@ import pg from 'pg'
 import { shareKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
 import { countShares } from '../../db/auth/shares.js'
-import { readServer } from '../../db/deployment/deployment.js'
+import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections, withConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
@@ -52,7 +52,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     'Start PostgreSQL, or correct DATABASE_URL.',
     explained(
       asking(databaseUrl, async (pool) => {
-        const { version, number, nowMs } = await readServer(pool)
+        const { version, number, nowMs } = await readServerVersion(pool)
         if (number < OLDEST_SERVER)
           return failure(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)

@@ -3,14 +3,14 @@ import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
 import { type Finding, type FindingLevel, failure, okResult, warning } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { paint, printJson } from '../output.js'
+import { colourText, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
 import { ensFindings } from './ens.js'
 
 const SIGN: Readonly<Record<FindingLevel, string>> = {
-  ok: paint('green', 'ok  '),
-  warn: paint('yellow', 'warn'),
-  bad: paint('bold', 'BAD '),
+  ok: colourText('green', 'ok  '),
+  warn: colourText('yellow', 'warn'),
+  bad: colourText('bold', 'BAD '),
 }
 
 /** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
@@ -29,7 +29,7 @@ export async function doctor(
 
 function print({ about, level, found, advice }: Finding): void {
   console.log(`${SIGN[level]}  ${about}: ${found}`)
-  if (advice) console.log(`        ${paint('dim', advice)}`)
+  if (advice) console.log(`        ${colourText('dim', advice)}`)
 }
 
 async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {

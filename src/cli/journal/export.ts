@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
-import { readFollowedLog, readTiles } from '../../db/journal/log.js'
-import { type LogOfNetwork, readBundle } from '../../push/leaves.js'
+import { readFeedLogState, readTiles } from '../../db/journal/log.js'
+import { type LogOfNetwork, readEntryBundle } from '../../push/leaves.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
 import {
@@ -59,7 +59,7 @@ async function exportNetwork(
   network: Network,
   folder: string,
 ): Promise<Exported | null> {
-  const { log } = await readFollowedLog(pool, network)
+  const { log } = await readFeedLogState(pool, network)
   if (!log?.note) return null
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
@@ -69,7 +69,7 @@ async function exportNetwork(
     const isLowest = tile.level === 0
     await writeOnce(join(below, tilePath(tile)), () => readTile(pool, ofLog, tile))
     if (isLowest)
-      await writeOnce(join(below, bundlePath(tile)), () => readBundle(pool, ofLog, tile))
+      await writeOnce(join(below, bundlePath(tile)), () => readEntryBundle(pool, ofLog, tile))
   }
   // the checkpoint is written last, after all files that it refers to
   await writeWhole(join(below, 'checkpoint'), note)

@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
-import { rewind } from '../../db/journal/rewind/index.js'
+import { rewindJournal } from '../../db/journal/rewind/index.js'
 import type { CountedSample, RewindReport } from '../../db/journal/rewind/report.js'
-import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
+import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
 import { checkedRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -36,7 +36,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
         'the chain has none of the blocks whose hashes are kept: name one with --block.',
       )
     const target = await checkedRewindTarget(pool, chain, row, at)
-    const report = await rewind(pool, target, { apply: yes === true })
+    const report = await rewindJournal(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
     else print(report, yes === true)
   })
@@ -50,7 +50,7 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
   const config = configuredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
-    if (!(await hasCheckpoint(chain, row)))
+    if (!(await isCheckpointOnChain(chain, row)))
       throw new Error(
         `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
       )

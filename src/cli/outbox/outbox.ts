@@ -1,6 +1,6 @@
 import { isoText } from '../../api/http/timestamps.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
-import { listSigners, moveNonce } from '../../db/outbox/signers.js'
+import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
@@ -117,7 +117,7 @@ export async function showOrSetNonce(
     const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
-    await inTransaction(pool, (client) => moveNonce(client, row, row.next, to))
+    await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))
     await notify(pool, row.network)
     return [{ ...row, next: to, claimed: null }]
   })

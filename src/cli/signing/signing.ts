@@ -6,7 +6,7 @@ import { type DeploymentChain, sendCall } from '../../chains/evm/deployment/send
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { readOptionKey } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { paint } from '../output.js'
+import { colourText } from '../output.js'
 
 export interface SigningOptions {
   keystore?: string
@@ -28,7 +28,7 @@ const NAMES = {
 }
 
 /** The account named by the options; null for none. @throws ConfigError, Error with one sentence */
-export function accountOf({
+export function signingAccount({
   keystore,
   passwordFile,
   signerUrl,
@@ -93,7 +93,7 @@ export async function sendSteps(
   await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
   for (const step of own) {
     const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
-    console.log(`${paint('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
+    console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
   }
   if (rest) console.log(rest)
   return true

@@ -4,7 +4,7 @@ import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import { readFollowedLog } from '../../db/journal/log.js'
+import { readFeedLogState } from '../../db/journal/log.js'
 import {
   addWebhook,
   listWebhookFailures,
@@ -86,7 +86,7 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  const { generation } = await readFollowedLog(pool, network)
+  const { generation } = await readFeedLogState(pool, network)
   return encryptPageToken(await readPageKey(pool), {
     ...FEED_BEGINNING,
     network,

@@ -13,7 +13,7 @@ import {
   runCheck,
   warning,
 } from '../../ops/finding.js'
-import { recordAtOrNull } from '../../record/prove.js'
+import { readAgreedRecordOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -84,7 +84,8 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
         'The node is stuck or syncing: use another.',
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable = emptyRecord(chain).length === 0 || (await recordAtOrNull(port, latest))
+    const isProvable =
+      emptyRecord(chain).length === 0 || (await readAgreedRecordOrNull(port, latest))
     return isProvable
       ? okResult(found)
       : warning(

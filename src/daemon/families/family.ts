@@ -12,7 +12,7 @@ import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelaySource } from '../../relayer/run.js'
 import type { WalletChains } from '../../web/page.js'
 
-export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
+export type ChainOpeningContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
 /** A configured chain with its database row, as the daemon's parts use it. */
 export interface OpenedChain extends IndexSource {
@@ -41,7 +41,7 @@ export interface ChainFamily {
    */
   open(
     config: Config,
-    ctx: OpenContext,
+    ctx: ChainOpeningContext,
     opened: readonly OpenedChain[],
   ): Promise<readonly OpenedChain[]>
   /** @param opened chains of one network, of all families. Absent: nothing is sent to the family's chains. */
@@ -58,7 +58,7 @@ export interface ChainFamily {
 
 /** Logs faults of a chain's nodes. */
 export const faultReporter =
-  (chain: string, { log }: OpenContext) =>
+  (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
     const refuted = error instanceof RefutedError && alarmFields('ClusterdRpcWrongChain')
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }

@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
 import type { QuoterOptions } from '../../chains/solana/quote.js'
-import { knownGenesis, registerChain } from '../../db/journal/chains.js'
+import { readGenesisHash, registerChain } from '../../db/journal/chains.js'
 import type { ProgramIdentity } from '../../indexer/solana/row.js'
 import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
@@ -10,7 +10,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { solanaRelaySource } from '../../relayer/sources.js'
-import { hubOf } from './evm.js'
+import { findHub } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
@@ -39,7 +39,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
-  const known = await knownGenesis(pool, network, SOLANA.label, instance)
+  const known = await readGenesisHash(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
   const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
@@ -115,7 +115,7 @@ export const solanaFamily: ChainFamily = {
     const clusters: OpenedChain[] = []
     for (const network of NETWORKS) {
       const cluster = config.solana[network]
-      const hub = hubOf(opened, network)
+      const hub = findHub(opened, network)
       if (!cluster || !hub) continue
       const open = await openSolana({
         pool: ctx.pool,

@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
-import { createRates } from '../../chains/solana/rates.js'
+import { createRateReader } from '../../chains/solana/rates.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
@@ -35,7 +35,7 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<Finding
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
     async () => {
-      await createRates(createChainRpc(hub), feeds)()
+      await createRateReader(createChainRpc(hub), feeds)()
       return okResult('fresh')
     },
   )

@@ -110,7 +110,7 @@ const usedClaims = prepare<{ claim: Buffer }>(
  * Account (a stored address) that is verified in a bundle, and whose allocation was claimed in a confirmed block. A
  * claim that has not given a name yet comes first, then the caller's own. Null where no wallet has claimed.
  */
-export async function findClaim(
+export async function findConfirmedClaim(
   db: Queryable,
   {
     network,

@@ -16,7 +16,7 @@ export type StoredMessage = Pick<
  * of messages and payments that the hub has received.
  * @returns ids of the parked jobs that ended
  */
-export async function settleMessages(
+export async function settleReceivedMessages(
   client: pg.ClientBase,
   network: Network,
   nowMs: number,

@@ -18,11 +18,11 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { COPIED_ROWS, copyRows } from '../pg/copyRows.js'
+import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
 import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
+import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
 import { loadRegistrySlice, type ProbedRows, probeRowKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
@@ -49,8 +49,8 @@ export async function appendEntries(
   entries: readonly DecodedEntry[],
   options: AppendOptions,
 ): Promise<AppendedChanges> {
-  const [head, probed] = await pipelined(client, (db) => [
-    lockHead(db, network, options.epoch ?? null),
+  const [head, probed] = await inPipeline(client, (db) => [
+    lockJournalHead(db, network, options.epoch ?? null),
     probeEntryKeys(db, network, entries),
   ])
   const decided = await foldEntries(client, network, { entries, head, probed, ...options })
@@ -85,7 +85,7 @@ export async function foldEntries(
     entries,
     head,
     probed,
-    writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
+    writerMs = entries.length === 0 ? head.nowMs : journalTimeMs(head),
     stages = new StageClock(),
   }: Undecided,
 ): Promise<AppendedChanges> {
@@ -105,11 +105,11 @@ export async function writeFoldedBatch(
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
   // a row that is removed may be listed again
-  const isCopied = changes.journal.length >= COPIED_ROWS && changes.walletRemovals.length === 0
+  const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
       await copyRows(client, network, { table: partitionOf(table, network), columns, items })
-  await pipelined(client, (db) => [
+  await inPipeline(client, (db) => [
     ...writeChanges(db, network, changes, { isCopied }),
     ...others(db),
   ])
@@ -137,7 +137,7 @@ export function writeChanges(
     ...ifAny(changes.walletUpdates, updateWallets),
     ...ifAny(changes.nameMoves, moveNames),
     ...ifAny(changes.communities, markCommunities),
-    writeHead(db, network, changes.head),
+    writeJournalHead(db, network, changes.head),
   ]
 }
 

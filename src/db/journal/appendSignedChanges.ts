@@ -8,12 +8,12 @@ import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
-import { lockCaughtUp, writerTime } from './head.js'
+import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
 import { loadRegistrySlice, probeRowKeys } from './slice.js'
 
 export type AppendResult =
@@ -32,11 +32,13 @@ export type AppendResult =
  * changes.
  */
 export interface ChangeLimit {
-  /** Reads what was used before. The head's lock prevents concurrent writes by other changes. */
+  /**
+   * Reads how much of the limit earlier changes have used. The head's lock prevents concurrent writes by other changes.
+   */
   read(db: Queryable): Promise<void>
   /** Charges the changes to the limit. If it throws, nothing is written. */
   charge(changes: Changes): void
-  /** Writes what is used now. */
+  /** Stores how much of the limit is used now. */
   write(db: Queryable): Promise<void>
 }
 
@@ -86,13 +88,13 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
   return inTransaction(
     pool,
     async (client) => {
-      const [head, probed] = await pipelined(client, (db) => [
-        lockCaughtUp(db, network),
+      const [head, probed] = await inPipeline(client, (db) => [
+        lockJournalHeadIfCaughtUp(db, network),
         probeRowKeys(db, network, keys),
         limit?.read(db) ?? Promise.resolve(),
       ])
       if (!head) return { kind: 'catching_up' }
-      const nowMs = writerTime(head)
+      const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
@@ -109,7 +111,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       limit?.charge(decided)
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
-      await pipelined(client, (db) => [
+      await inPipeline(client, (db) => [
         limit?.write(db) ?? Promise.resolve(),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),

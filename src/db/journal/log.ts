@@ -15,7 +15,7 @@ export type StoredLog = Omit<Plain<Log>, 'network'>
 export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
 
 /** State of a network's feed and of its log. */
-export interface FollowedLog {
+export interface FeedLogState {
   generation: number
   /** Number of the newest event. */
   newest: number
@@ -37,8 +37,8 @@ const UP_TO = {
   text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation <= $2 ORDER BY generation DESC LIMIT 2`,
 }
 
-export async function readFollowedLog(db: Queryable, network: Network): Promise<FollowedLog> {
-  const [head] = await query<Omit<FollowedLog, 'log' | 'previous'>>(db, network, HEAD)
+export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
+  const [head] = await query<Omit<FeedLogState, 'log' | 'previous'>>(db, network, HEAD)
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   const logs = await query<StoredLog>(db, network, UP_TO, [head.generation])
   return {
@@ -71,7 +71,7 @@ const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system(
 const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
 
 /** Identity of a writable database, in the form of a log's `server`. */
-export const readServer = async (db: Queryable): Promise<string> =>
+export const readServerIdentity = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
 
 const TILES = {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { foldMirror, groupIntoEntries, mirrorRowKeys } from '../../registry/fold/replica.js'
 import type { FilledTile } from '../../registry/log/append.js'
-import type { ReadEvent } from '../../registry/log/leafReader.js'
+import type { LeafEvent } from '../../registry/log/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
@@ -10,11 +10,11 @@ import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 import { writeFoldedBatch } from './append.js'
 import { readMirroredNetworks } from './copies.js'
-import { assertLeader, type LockedHead, lockHead } from './head.js'
+import { assertLeader, type LockedHead, lockJournalHead } from './head.js'
 import {
   deleteLogs,
   type PreviousLog,
-  readFollowedLog,
+  readFeedLogState,
   type StoredLog,
   storePreviousLog,
   storeTiles,
@@ -42,9 +42,9 @@ const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false
 
 /** @throws Error for a network that has its own journal or log */
 export async function assertIsMirror(client: pg.ClientBase, network: Network): Promise<LockedHead> {
-  const head = await lockHead(client, network, null)
+  const head = await lockJournalHead(client, network, null)
   const isCopy = (await readMirroredNetworks(client)).has(network)
-  const { log } = await readFollowedLog(client, network)
+  const { log } = await readFeedLogState(client, network)
   if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
   return head
@@ -59,7 +59,7 @@ export class MirrorWriter {
   readonly #network: Network
   readonly #generation: number
   #head: LockedHead
-  #events: ReadEvent[] = []
+  #events: LeafEvent[] = []
   #tiles = new Map<string, FilledTile>()
   #writing: Promise<unknown> = Promise.resolve()
   #added = 0
@@ -88,20 +88,20 @@ export class MirrorWriter {
     await assertLeader(client, network, epoch)
     await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
     let head = await assertIsMirror(client, network)
-    const { log } = await readFollowedLog(client, network)
+    const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await deleteLogs(client, network, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionOf(table, network)}`)
       await execute(client, network, EMPTY)
-      head = await lockHead(client, network, null)
+      head = await lockJournalHead(client, network, null)
     }
     return new MirrorWriter(client, { network, generation, head })
   }
 
   /** Takes the next events. @throws RangeError for an event that does not fit the state */
-  async take(events: readonly ReadEvent[]): Promise<void> {
+  async take(events: readonly LeafEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
     const entries = groupIntoEntries(this.#events)
@@ -110,7 +110,7 @@ export class MirrorWriter {
     await this.#write(entries)
   }
 
-  async #write(entries: readonly ReadEvent[][]): Promise<void> {
+  async #write(entries: readonly LeafEvent[][]): Promise<void> {
     const network = this.#network
     const head = this.#head
     await this.#writing

@@ -6,7 +6,7 @@ import { codeListSql } from '../pg/codes.js'
 import { notify } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
-import { endLeaders, lockHead } from './head.js'
+import { endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
@@ -33,7 +33,7 @@ export async function resetAfterRestore(
   client: pg.ClientBase,
   network: Network,
 ): Promise<RestoreReport> {
-  const { seq: entries } = await lockHead(client, network, null)
+  const { seq: entries } = await lockJournalHead(client, network, null)
   await endLeaders(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
@@ -57,7 +57,7 @@ export const resetOnceAfterRestore = (
     if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
   })
 
-/** What this process saw committed, with the feed's number at that time. */
+/** The newest entry that this process has seen committed, with the feed's number at that time. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null

@@ -7,7 +7,7 @@ import type { RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
-import { readHead } from './head.js'
+import { readJournalHead } from './head.js'
 
 const database = useDatabase()
 let pool: pg.Pool
@@ -21,7 +21,7 @@ beforeAll(() => {
 
 const load = (keys: RowKeys): Promise<RegistrySlice> =>
   inTransaction(pool, async (client) =>
-    loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
+    loadSlice(client, 'testnet', await readJournalHead(client, 'testnet'), keys),
   )
 
 test('loads owners, verified wallets and the smallest free cluster number', async () => {

@@ -4,10 +4,10 @@ import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
 import { partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { nameHolderSql } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
-import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
+import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row found by a probe, with the position (from 1) of its key among the keys of its source. */
@@ -37,7 +37,7 @@ export async function probeRowKeys(
 ): Promise<ProbedRows> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
-  const clusters = [...keys.clusterIds, ...keys.slices]
+  const clusters = [...keys.clusterIds, ...keys.continuedMoves]
   const found = await probe(db, network, {
     names,
     wallets: wallets.map(bytesOf),
@@ -94,13 +94,13 @@ export async function loadRegistrySlice(
     if (hasCreated.has(key)) creators.push(key)
     else slice.nextClusterNumber.set(key, 0)
   }
-  chooseClusters(slice, keys)
+  chooseClustersToLoad(slice, keys)
   if (creators.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [
+    await inPipeline(client, (db) => [
       findFreeIds(db, slice, creators),
       ...loadClusters(db, slice, keys),
     ])
-  if (keys.movedNames > 0) await loadMoves(client, slice, keys)
+  if (keys.movedNames > 0) await loadMovesInProgress(client, slice, keys)
   await loadCommunities(client, slice, keys)
   return slice
 }

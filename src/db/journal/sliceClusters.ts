@@ -16,7 +16,7 @@ import { type Queryable, query } from '../pg/rows.js'
  * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
  * privately verified wallets, because a bid makes them public. Batches of bids rarely need any.
  */
-export function chooseClusters(
+export function chooseClustersToLoad(
   { clusters, clusterSerials, verified, owners }: RegistrySlice,
   keys: RowKeys,
 ): void {
@@ -118,12 +118,12 @@ async function readNames(db: Queryable, slice: RegistrySlice, keys: RowKeys): Pr
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
 
-export async function loadMoves(
+export async function loadMovesInProgress(
   db: Queryable,
   { network, clusters, clusterSerials, moves }: RegistrySlice,
   keys: RowKeys,
 ): Promise<void> {
-  const sliced = new Set(keys.slices.flatMap((id) => clusterSerials.get(id) ?? []))
+  const sliced = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
   const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionOf('moves', network)} m
      LEFT JOIN LATERAL (
        SELECT name, seq FROM ${partitionOf('names', network)} n

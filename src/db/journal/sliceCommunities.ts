@@ -1,8 +1,8 @@
 import type { RulesVersion } from '../../registry/community/history.js'
 import {
-  assignmentOf,
+  assignmentKey,
   type CommunityNameRow,
-  fullName,
+  communityNameKey,
   type RegistrySlice,
   type RowKeys,
 } from '../../registry/fold/rows.js'
@@ -68,7 +68,7 @@ async function addTaken(
 ): Promise<void> {
   const rows = await query<TakenName>(db, slice.network, text, values)
   for (const { community, name, seq } of rows)
-    slice.communityNames.set(fullName(community, name), seq)
+    slice.communityNames.set(communityNameKey(community, name), seq)
 }
 
 async function readTaken(
@@ -112,7 +112,7 @@ async function readAssigned(
   )
   for (const { community, name, assigned, claim } of rows)
     for (const by of [assigned, claim])
-      if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
+      if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
 }
 
 /**

@@ -97,7 +97,7 @@ function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string 
 }
 
 /** Stored block hashes of a chain, newest first. */
-export async function readHashes(
+export async function readBlockHashes(
   pool: pg.Pool,
   network: Network,
   chain: number,

@@ -2,7 +2,7 @@ import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
-import { wordText } from '../../registry/primitives/name.js'
+import { nameWordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type {
   Confirmations,
@@ -24,7 +24,10 @@ export interface JournalledTx {
   atMs: number
   /** Sum of the bids, wei. */
   amountWei: bigint
-  /** Stored address of the first bidder that won a name; null without one, since the other wallets may be private. */
+  /**
+   * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
+   * private.
+   */
   winner: Buffer | null
 }
 
@@ -113,7 +116,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   const decoded = decodeBidEffects(effects)
   const bid: JournalledBid = {
     logIndex,
-    name: wordText(bidNameWord(body)),
+    name: nameWordText(bidNameWord(body)),
     outcome: decoded.outcome,
   }
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
@@ -166,7 +169,7 @@ export async function findTailTx(
     bids: rows.map(({ logIndex, block, body, leads }) => ({
       logIndex,
       block,
-      name: wordText(bidNameWord(body)),
+      name: nameWordText(bidNameWord(body)),
       leads,
     })),
     confirmations: confirmationsOf(first.block, first),
@@ -175,7 +178,7 @@ export async function findTailTx(
   }
 }
 
-/** What is stored about a transaction that a chain has shown. */
+/** Stored facts about a transaction that a chain has returned once. */
 export type TrackedTx = Pick<
   Plain<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -205,7 +208,7 @@ export async function readConfirmedBlocks(
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
+export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
 /** Sightings are written at most once in this time, ms, since clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
@@ -215,7 +218,7 @@ export async function rememberSighting(
   db: Queryable,
   network: Network,
   hash: Buffer,
-  seen: Sighting,
+  seen: TxSighting,
 ): Promise<void> {
   await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
 }
@@ -243,7 +246,7 @@ export async function storeVerdict(
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** Stores the transaction that replaced this one. The first one stays. */
+/** Stores which transaction replaced a transaction. The first stored replacement stays. */
 export async function storeReplacement(
   db: Queryable,
   network: Network,
@@ -283,7 +286,7 @@ const progress = prepare<TxProgress>(
 )
 
 /** Progress of transactions by hash or signature: one element per input, in the same order. */
-export const readProgress = (
+export const readTxProgress = (
   db: Queryable,
   network: Network,
   txs: readonly Buffer[],

@@ -9,7 +9,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { codeListSql } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { isShortOfTimeSql } from './payouts.js'
-import { type JobRow, type OnUnreadable, selectJobs } from './rows.js'
+import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
 /** States of jobs that have not ended. */
@@ -28,7 +28,7 @@ export function dueNonceJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<NonceTx>[]> {
   return selectJobs(
     db,
@@ -54,7 +54,7 @@ export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<BlockhashTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
@@ -103,7 +103,7 @@ export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,
   ids: readonly string[],
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<Tx>[]> {
   if (ids.length === 0) return []
   const text = 'WHERE j.network = $1 AND j.id = ANY ($2::int8[])'

@@ -91,7 +91,7 @@ export interface JobChange {
 }
 
 /** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
-export const asRelayer = <T>(
+export const inRelayerTransaction = <T>(
   pool: pg.Pool,
   { network, epoch }: { network: Network; epoch: number },
   work: (client: pg.ClientBase) => Promise<T>,

@@ -48,7 +48,7 @@ const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p $
  * refused payments at a program, the newest are returned.
  * @param payer stored address
  */
-export async function findOwedPayments(
+export async function findPaymentsOwedToPayer(
   db: Queryable,
   network: Network,
   payer: Buffer,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { SHORT_OF_TIME_SHARE } from '../../ops/alarms.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
-import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
+import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import {
@@ -33,7 +33,7 @@ export const isShortOfTimeSql = (nowMs: string): string =>
 
 /**
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is
- * unknown. The bid is the last one in its transaction before the hub's `Received`.
+ * unknown. The bid is the last `Bid` log of its transaction before the hub's `Received` log.
  */
 const HUB_OUTCOME = `(
   SELECT n.outcome FROM received r
@@ -48,7 +48,7 @@ const HUB_OUTCOME = `(
 const BOUGHT_NAME = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
-  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_BYTE}) = ${BID_OUTCOME.won})`
+  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won})`
 const PAYOUT = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
 
 /**

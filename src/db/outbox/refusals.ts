@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { NATIVE } from '../../registry/community/rules.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
-import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
+import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
 import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
@@ -123,7 +123,7 @@ export async function requeueRefusals(
      JOIN ${partitionOf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
-       AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
+       AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
   await insertJobs(client, network, refused.map(refusalOf), nowMs)

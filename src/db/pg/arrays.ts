@@ -68,7 +68,7 @@ export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
 }
 
 /** Rows to insert into a table of a network. */
-export interface Rows<Item = unknown> {
+export interface RowsToInsert<Item = unknown> {
   table: string
   columns: ArrayColumns<Item>
   items: readonly Item[]
@@ -83,7 +83,7 @@ export interface Rows<Item = unknown> {
 export async function insertRows<Item>(
   db: Queryable,
   network: Network,
-  { table, columns, items, onConflict }: Rows<Item>,
+  { table, columns, items, onConflict }: RowsToInsert<Item>,
 ): Promise<number> {
   if (items.length === 0) return 0
   const rows = unnestSql(columns, 2)
@@ -102,7 +102,7 @@ export interface RewrittenBlocks {
 }
 
 /** Rows from logs. `replaced` is a condition on the unconfirmed rows `t` to replace, with its values from `$3` on. */
-interface LogRows<Item> extends Rows<Item> {
+interface LogRows<Item> extends RowsToInsert<Item> {
   replaced: string
   values: readonly unknown[]
 }

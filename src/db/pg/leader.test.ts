@@ -13,7 +13,7 @@ import {
   LEASE_MS,
   RENEW_MS,
   STANDBY_POLL_MS,
-  tryLead,
+  takeLeadIfFree,
   whileLeading,
 } from './leader.js'
 import { createListener, notify } from './notify.js'
@@ -44,7 +44,7 @@ function throughProxy(): string {
   return url.href
 }
 
-const lead = (pool = leases) => tryLead(pool, 'mainnet', 'index')
+const lead = (pool = leases) => takeLeadIfFree(pool, 'mainnet', 'index')
 
 async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const late = new AbortController()

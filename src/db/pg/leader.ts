@@ -76,7 +76,7 @@ export const createLeasePool = (url: string): pg.Pool =>
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
  * leaders
  */
-export async function tryLead(
+export async function takeLeadIfFree(
   pool: pg.Pool,
   network: Network,
   role: LeaderRole,
@@ -190,7 +190,7 @@ async function leadOnce(
   loop: Loop,
   work: Work,
 ): Promise<void> {
-  const leadership = await tryLead(leases, network, role, loop.turned)
+  const leadership = await takeLeadIfFree(leases, network, role, loop.turned)
   loop.succeeded()
   if (!leadership) return
   const { epoch } = leadership

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { pipelined } from './pipeline.js'
+import { inPipeline } from './pipeline.js'
 import {
   createPool,
   dropConnections,
@@ -121,7 +121,7 @@ it('connections that are dropped fail the work that waits on them, and new ones 
     await client.query('CREATE TABLE held (id int)')
     proxy.forget()
     setTimeout(() => dropConnections(pool), 100)
-    await pipelined(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
+    await inPipeline(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
   })
   await expectOutage(transaction)
   await expect.poll(() => pool.totalCount).toBe(0)

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { withTimeout } from '../../ops/notify.js'
 import { PoolWithClearErrors } from './connecting.js'
-import { pipelined, pooledConnections, socketOf } from './pipeline.js'
+import { inPipeline, pooledConnections, socketOf } from './pipeline.js'
 import {
   BEGIN_STATEMENT,
   directSession,
-  localSettings,
   pinSchema,
   pooledSession,
   type SessionLimits,
+  transactionSettingsSql,
 } from './session.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
@@ -164,7 +164,7 @@ export function createPool(
   }
   const pool = new PoolWithClearErrors(config)
   if (isPooled) pooledConnections.add(pool)
-  begins.set(pool, isPooled ? [BEGIN_STATEMENT, localSettings(limits)] : [BEGIN_STATEMENT])
+  begins.set(pool, isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
@@ -237,7 +237,7 @@ export interface Deadline {
 
 /**
  * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
- * server such as a demoted one, is destroyed.
+ * server such as a demoted primary, is destroyed.
  * @param patience after its end nothing is committed, and no statement runs longer
  */
 export async function inTransaction<T>(
@@ -253,7 +253,7 @@ export async function inTransaction<T>(
       ...(begins.get(underlyingPool(pool)) ?? [BEGIN_STATEMENT]),
       ...(patience ? [limitOf(patience)] : []),
     ]
-    await pipelined(client, (db) => begin.map((text) => db.query(text)))
+    await inPipeline(client, (db) => begin.map((text) => db.query(text)))
     const result = await work(client)
     patience?.signal.throwIfAborted()
     await commit(client)

@@ -131,13 +131,16 @@ export async function findClusterId(
   return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
 
-const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
+const clusterRowById = prepareOne<{ id: Buffer }, [id: Buffer]>(
   'cluster_exists',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
-  (await clusterExists(db, network, id)) !== null
+export const clusterExists = async (
+  db: Queryable,
+  network: Network,
+  id: Buffer,
+): Promise<boolean> => (await clusterRowById(db, network, id)) !== null
 
 function view(rows: readonly Row[]): ClusterView | null {
   const [first] = rows

@@ -1,4 +1,4 @@
-import { BID_WORDS, decodeBid } from '../../registry/journal/bid.js'
+import { BID_OFFSETS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
@@ -24,7 +24,7 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
   (
     l,
-  ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
+  ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
     FROM (${publicWalletSql(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}

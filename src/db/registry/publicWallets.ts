@@ -4,8 +4,8 @@ import { nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * SQL: the public entry of an address: the verified one, or else the oldest. The partial index of public entries has to
- * answer this with LIMIT 1: filtering out private entries takes time that reveals them.
+ * SQL: the public entry of an address: its verified entry, or else its oldest entry. The partial index of public
+ * entries has to answer this with LIMIT 1: filtering out private entries takes time that reveals them.
  */
 export const publicWalletSql = (l: PartitionNames, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private

@@ -5,20 +5,20 @@ import { packRecord } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
-import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
+import { assertLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type LogTrust } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   type AttachPoint,
   attachPointOf,
-  keepsRecord,
+  hasRecordKeeper,
   type ProvedRange,
   provedRange,
-  recordAtOrNull,
+  readAgreedRecordOrNull,
   trustOfRange,
 } from '../../record/prove.js'
-import { isProvable } from '../../record/ranges.js'
+import { isCoveredByRecord } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measureProgress } from '../progress.js'
@@ -168,7 +168,7 @@ export class ChainIndexer {
       return { kind: 'halted', reason: row.halted }
     }
     if (this.#minimumWei === null) {
-      const head = await this.#inDatabase(() => readHead(pool, row.network))
+      const head = await this.#inDatabase(() => readJournalHead(pool, row.network))
       this.#minimumWei = head.minimumWei
       state.isCaughtUp = head.caughtUp
     }
@@ -192,7 +192,7 @@ export class ChainIndexer {
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
-    // another node may be further than the one that returned the newest block
+    // another node may have more blocks than the node that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
@@ -206,7 +206,7 @@ export class ChainIndexer {
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
     const last = this.#tail.findLast(({ block }) => block <= confirmed)
-    if (!last || isProvable(chain)) return false
+    if (!last || isCoveredByRecord(chain)) return false
     const header = await chain.rpc.onOneNode((call) => getHeader(call, last.block))
     return header?.hash === toHex(last.hash)
   }
@@ -242,7 +242,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
-        if (!fetched.record && keepsRecord(chain)) {
+        if (!fetched.record && hasRecordKeeper(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
@@ -340,10 +340,10 @@ export class ChainIndexer {
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
+    if (!hash || confirmed < row.nextBlock || !hasRecordKeeper(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = recordAtOrNull(chain, block, this.#nodes)
+    const record = readAgreedRecordOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }
@@ -364,7 +364,9 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: keepsRecord(chain) ? packRecord(chain.config, last.lastHash, last.record) : null,
+          record: hasRecordKeeper(chain)
+            ? packRecord(chain.config, last.lastHash, last.record)
+            : null,
         }
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
@@ -412,7 +414,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old one. */
+  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old head. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
@@ -420,7 +422,7 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
+    if (hasRecordKeeper(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
       const { nodes } = await recordAtNewestBlock(chain, row, known)
       this.#showTrust(trustOfRange(chain, nodes))
@@ -439,10 +441,7 @@ export class ChainIndexer {
   }
 }
 
-/**
- * The tail after a range of a catch-up. Keeps the range's last hash, since a local chain may restart from an older
- * state.
- */
+/** The tail after a range of a catch-up: its last hash, since a local chain may restart from an older state. */
 const behind = ({ to: block, lastHash: hash }: ProvedRange): TailExtension => ({
   dropFrom: block,
   blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],

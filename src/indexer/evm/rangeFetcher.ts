@@ -7,10 +7,10 @@ import {
   type KnownRecords,
   proveUpTo,
   rangesCheckedByRecord,
-  recordAt,
-  recordAtOrNull,
+  readAgreedRecord,
+  readAgreedRecordOrNull,
 } from '../../record/prove.js'
-import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
+import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that gave its logs. */
@@ -62,10 +62,10 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await recordAtOrNull(chain, header, nodes)
+    const early = await readAgreedRecordOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
-    const record = early ?? (await recordAt(chain, latest, nodes))
-    const isHinted = this.#isHinted && isProvable(chain)
+    const record = early ?? (await readAgreedRecord(chain, latest, nodes))
+    const isHinted = this.#isHinted && isCoveredByRecord(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
     this.#folded = await proveUpTo(chain, before, blocks, { number, hash, record }, nodes, alive)

@@ -3,7 +3,7 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
-import { readHashes } from '../../db/journal/tail.js'
+import { readBlockHashes } from '../../db/journal/tail.js'
 import { attachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommonBlock } from './checkpoint.js'
@@ -62,7 +62,7 @@ async function knownHashes(
   pool: pg.Pool,
   row: ChainRow,
 ): Promise<{ block: number; hash: Buffer }[]> {
-  const kept = (await readHashes(pool, row.network, row.chain)).filter(
+  const kept = (await readBlockHashes(pool, row.network, row.chain)).filter(
     ({ block }) => block < row.nextBlock - 1,
   )
   return row.parentHash ? [{ block: row.nextBlock - 1, hash: row.parentHash }, ...kept] : kept

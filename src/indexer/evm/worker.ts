@@ -18,7 +18,7 @@ const HALTED_POLL_MS = 1_000
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
-export interface OpenChain {
+export interface IndexedChain {
   chain: EvmChain
   row: ChainRow
   /** Identifies the chain at the first contact. @throws ChainMismatchError, WrongChainError */
@@ -28,7 +28,7 @@ export interface OpenChain {
 /** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
 export function chainWorker(
   ctx: LeaderContext,
-  { chain, row, identify }: OpenChain,
+  { chain, row, identify }: IndexedChain,
   reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
@@ -57,7 +57,7 @@ export function chainWorker(
   const readRow = async (): Promise<void> => {
     if (!isOpen) await chain.stages.during('node', identify)
     Object.assign(row, await chain.stages.during('database', () => readChain(pool, row)))
-    for (const block of isOpen ? [] : await unappliedMinima(pool, chain, row))
+    for (const block of isOpen ? [] : await findUnappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },
         'a configured minimum is not applied: its block is indexed, `clusterd journal rewind` to it',
@@ -113,7 +113,7 @@ export function chainWorker(
 }
 
 /** Configured minima of blocks for which the journal has another minimum or none. Only a rewind can add them. */
-export async function unappliedMinima(
+export async function findUnappliedMinima(
   pool: pg.Pool,
   { config }: EvmChain,
   row: ChainRow,

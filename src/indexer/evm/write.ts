@@ -3,11 +3,11 @@ import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
 import { foldEntries, probeEntryKeys, writeFoldedBatch } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
-import { lockHead } from '../../db/journal/head.js'
+import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
-import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
+import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { TailExtension } from './tail.js'
@@ -73,8 +73,8 @@ export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Pr
   return inTransaction(pool, async (client) => {
     // reads the keys under the lock, which unconfirmed bids take too: so a signed change that is committed before a bid
     // is seen is included
-    const [head, , probed] = await pipelined(client, (db) => [
-      lockHead(db, row.network, epoch),
+    const [head, , probed] = await inPipeline(client, (db) => [
+      lockJournalHead(db, row.network, epoch),
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
       to ? probeEntryKeys(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
@@ -88,7 +88,7 @@ export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Pr
       notifyBlock(db, row.network),
     ]
     if (decided) await writeFoldedBatch(client, row.network, decided.changes, others)
-    else await pipelined(client, others)
+    else await inPipeline(client, others)
     return minimumWei
   })
 }

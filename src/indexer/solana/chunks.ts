@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MissingDataError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
-  assertKeepsSlot,
+  assertNodeHasSlot,
   type ListedTransaction,
   type ReadTransaction,
   readListedTransaction,
@@ -55,8 +55,8 @@ export async function readInChunks(
 }
 
 /**
- * Reads some transactions as nodes agree on them, up to the first on which they do not yet.
- * @throws the error of the very first transaction, if that one is not agreed
+ * Reads transactions on which nodes agree, up to the first transaction on which they do not agree yet.
+ * @throws the error of the first transaction, if nodes do not agree on it
  */
 async function readChunk(
   options: PaymentWatcherOptions,
@@ -94,7 +94,7 @@ async function agreedOn(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
       )
     // null counts as an answer only of a node that still has this slot
-    if (tx === null) await assertKeepsSlot(call, slot, commitment)
+    if (tx === null) await assertNodeHasSlot(call, slot, commitment)
     return tx
   }
   for (let looks = 1; ; looks++) {

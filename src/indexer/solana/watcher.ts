@@ -7,8 +7,8 @@ import {
   listTransactions,
   type PaymentCounts,
   type ReadTransaction,
-  readCounts,
-  readHeldMs,
+  readMaxHoldingMs,
+  readPaymentCounts,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
@@ -173,7 +173,7 @@ export class PaymentWatcher {
     const { registrar, commitment, startSlot, signal } = this.#options
     const { cursor, tracker } = memory
     const [counts, headSlot] = await Promise.all([
-      readCounts(call, registrar, commitment),
+      readPaymentCounts(call, registrar, commitment),
       commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
     const { slot: known, sequence: names, communitySequence: communityNames } = cursor
@@ -280,7 +280,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
     ...identity,
-    heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)),
+    heldMs: await rpc.quorum((call) => readMaxHoldingMs(call, registrar, commitment)),
   }
   const cursor = await stages.during('database', () =>
     readCursor(pool, { network: identity.network, chain }, startSlot),

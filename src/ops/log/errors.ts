@@ -76,7 +76,7 @@ const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 export const isOwnError = (error: unknown): boolean =>
   OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
 
-export function sentenceOf(error: unknown): string {
+export function errorSentence(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }

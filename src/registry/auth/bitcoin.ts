@@ -188,7 +188,7 @@ function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
  */
 const SIMPLE = 'smp'
 
-export const bitcoin: WalletKind = {
+export const bitcoinWallets: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
   // segwit, or base58 of 25 bytes, whose text begins with 1 or 3, on testnets with m, n or 2

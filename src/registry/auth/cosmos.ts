@@ -33,7 +33,7 @@ const signDoc = (message: string, signer: string): string =>
   '{"account_number":"0","chain_id":"","fee":{"amount":[],"gas":"0"},"memo":"","msgs":[{"type":"sign/MsgSignData",' +
   `"value":{"data":"${Buffer.from(message).toString('base64')}","signer":"${signer}"}}],"sequence":"0"}`
 
-export const cosmos: WalletKind = {
+export const cosmosWallets: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
   // addresses of 20 or 32 bytes; a witness program has one more character

@@ -63,7 +63,7 @@ export function parseContractSignature(text: string): Buffer | null {
   return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
 }
 
-export const evm: WalletKind = {
+export const evmWallets: WalletKind = {
   account: 'Ethereum',
   // EIP-4361 asks for the checksummed form
   shown: (text) => getAddress(text),

@@ -1,6 +1,6 @@
 import type { Wallet } from '../primitives/address.js'
 import type { WalletKind } from './kind.js'
-import { KINDS, kindOf } from './kinds.js'
+import { WALLET_KINDS, walletKindOf } from './kinds.js'
 
 /**
  * Messages that wallets sign to authenticate. The server stores none of them, because it can rebuild a message from
@@ -67,7 +67,7 @@ export function boundMessage({
   signingDate,
   recovered,
 }: BoundMessage): string {
-  const { account, shown, hasChainId }: WalletKind = KINDS[kindOf(wallet.type)!]
+  const { account, shown, hasChainId }: WalletKind = WALLET_KINDS[walletKindOf(wallet.type)!]
   return [
     `${domain} wants you to sign in with your ${account} account:`,
     shown?.(wallet.text) ?? wallet.text,

@@ -22,7 +22,7 @@ export function isSignedBySolana(message: string, signature: Uint8Array, key: Ui
   return isSignedByEd25519([text, ...offchainEnvelopes(text, key)], signature, key)
 }
 
-export const solana: WalletKind = {
+export const solanaWallets: WalletKind = {
   account: 'Solana',
   proves: (type) => type === 'solana',
   coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },

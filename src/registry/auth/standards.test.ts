@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
 import { parseContractSignature } from './evm.js'
-import { KINDS, type KindName, kindOf } from './kinds.js'
+import { WALLET_KINDS, type WalletKindName, walletKindOf } from './kinds.js'
 import { boundMessage, isFresh, parseSigningDate } from './message.js'
 
 /** Vectors from the standards' own repositories. test/vectors/standards/README.md has their commits. */
@@ -13,10 +13,10 @@ function vectorsOf<T>(file: string): T {
 }
 
 /** Outcome of a sign-in's check: the kind cannot have the address, cannot read the signature, or checks it. */
-function outcomeOf(kind: KindName, message: string, address: string, signature: string) {
+function outcomeOf(kind: WalletKindName, message: string, address: string, signature: string) {
   const wallet = lookupAddress(address)!
-  if (kindOf(wallet.type) !== kind) return 'unsupported address'
-  const check = KINDS[kind].read(signature)
+  if (walletKindOf(wallet.type) !== kind) return 'unsupported address'
+  const check = WALLET_KINDS[kind].read(signature)
   return check ? check(message, wallet) : 'unsupported signature'
 }
 
@@ -57,8 +57,8 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
     'full or proof of funds, $type: refused with a sentence that names it',
     ({ signature }) => {
       expect(signature).toMatch(/^(ful|pof)/)
-      expect(KINDS.bitcoin.read(signature)).toBeNull()
-      expect(KINDS.bitcoin.refused).toContain(`(${signature.slice(0, 3)})`)
+      expect(WALLET_KINDS.bitcoin.read(signature)).toBeNull()
+      expect(WALLET_KINDS.bitcoin.refused).toContain(`(${signature.slice(0, 3)})`)
     },
   )
 

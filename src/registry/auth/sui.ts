@@ -33,7 +33,7 @@ function hashOf(message: string): Uint8Array {
   return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
 }
 
-export const sui: WalletKind = {
+export const suiWallets: WalletKind = {
   account: 'Sui',
   proves: (type) => type === 'aptos',
   coin: { type: 784n, stored: storedPatternOfPrefixes('0x'), bytes: ({ text }) => fromHex(text) },

@@ -41,7 +41,7 @@ export interface RegistrationInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** As in `PaymentInputs`. */
   isTaken: boolean
-  /** The beneficiary holds the name already: the request repeats a granted one. */
+  /** The beneficiary holds the name already: the request repeats an earlier request that was granted. */
   isHeld: boolean
   /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null

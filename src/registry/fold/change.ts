@@ -4,7 +4,7 @@ import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { publicWalletRow } from './bid.js'
-import { beginMove, isMoving } from './moves.js'
+import { beginMove, isBlockedByMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows.js'
 import {
@@ -274,7 +274,7 @@ function leave(
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
-  if (isMoving(work, from, entry.cluster, moving)) return { code: 'names_moving' }
+  if (isBlockedByMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removed(row)]
   if (moving.length === 0) return events

@@ -12,16 +12,16 @@ import { oldestPublicWallet } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
-  assignmentOf,
+  assignmentKey,
   type CommunityNameRow,
-  fullName,
+  communityNameKey,
   type JournalRow,
 } from './rows.js'
 import { type FoldState, loadedCluster, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community. A refused one has no effect. */
+/** Folds the configuration of a community. A refused configuration has no effect. */
 export function applyConfiguration(
   work: FoldState,
   row: JournalRow,
@@ -58,7 +58,7 @@ type Asked = RegisterCommunityName & {
   claim: Buffer | null
 }
 
-/** Folds the registration of a name below a community. A refused one has no effect. */
+/** Folds the registration of a name below a community. A refused registration has no effect. */
 export function applyRegistration(
   work: FoldState,
   row: JournalRow,
@@ -68,15 +68,15 @@ export function applyRegistration(
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
-  const claim = claimOf(change)
+  const claim = assignmentClaimOf(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // a repeated request has no effect
-  if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
+  if (assigned !== null && work.assigned.get(assignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
   if (refusal) return refusal
   for (const by of [assigned, claim])
-    if (by !== null) work.assigned.set(assignmentOf(community, by), name)
+    if (by !== null) work.assigned.set(assignmentKey(community, by), name)
   const { isVerified, actor: shown } = shownOf(work, asked)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
@@ -104,11 +104,14 @@ function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
 const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** A claim in the form of the state: the account's 32-byte word, read as an address. */
+/** The stored address under which the state has an account's claim: the account as bytes32, read as an address. */
 export const claimOfAccount = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
 
-/** Claim of an assignment; null for none or an unknown one. */
-export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
+/**
+ * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
+ * not stored.
+ */
+export const assignmentClaimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 
 /**
@@ -123,13 +126,13 @@ function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
   if (work.verified.get(keyOf(wallet))?.cluster !== cluster)
     return { code: 'not_in_cluster', address: wallet }
   for (const by of [cluster, claim])
-    if (by !== null && work.assigned.has(assignmentOf(community, by)))
+    if (by !== null && work.assigned.has(assignmentKey(community, by)))
       return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
 function isTaken(work: FoldState, community: string, name: string, freed?: number): boolean {
-  const seq = work.communityNames.get(fullName(community, name))
+  const seq = work.communityNames.get(communityNameKey(community, name))
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
@@ -144,13 +147,13 @@ export function setCommunityName(
   row: CommunityNameRow,
 ): void {
   const { community, name, seq } = row
-  if (communityNames.has(fullName(community, name))) {
+  if (communityNames.has(communityNameKey(community, name))) {
     changes.communityNames = changes.communityNames.filter(
       (one) => one.community !== community || one.name !== name,
     )
     changes.communityNamesFreed.push({ community, name })
   }
-  communityNames.set(fullName(community, name), seq)
+  communityNames.set(communityNameKey(community, name), seq)
   changes.communityNames.push(row)
 }
 

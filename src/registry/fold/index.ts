@@ -7,13 +7,18 @@ import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyConfiguration, applyPayment, applyRegistration, claimOf } from './community.js'
+import {
+  applyConfiguration,
+  applyPayment,
+  applyRegistration,
+  assignmentClaimOf,
+} from './community.js'
 import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
   type Changes,
-  fullName,
+  communityNameKey,
   type JournalRow,
   type RegistrySlice,
   type RowKeys,
@@ -33,7 +38,7 @@ export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf)
     actors: new Set(),
     clusterIds: new Set(),
     movers: [],
-    slices: [],
+    continuedMoves: [],
     movedNames: 0,
     communities: new Map(),
     communityNames: new Set(),
@@ -66,7 +71,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
       keys.movers.push(keyOf(content.actor))
       return
     case 'move_names':
-      keys.slices.push(keyOf(content.clusterId))
+      keys.continuedMoves.push(keyOf(content.clusterId))
       return
     case 'add_wallets':
     case 'rename_wallets':
@@ -78,7 +83,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
     case 'register_community_name':
       addCommunityName(keys, content, content.wallet, causeMs)
       if (content.isAssigned) keys.assignments.add(content.community)
-      if (claimOf(content)) keys.claims.add(keyOf(claimOf(content)!))
+      if (assignmentClaimOf(content)) keys.claims.add(keyOf(assignmentClaimOf(content)!))
       return
     case 'pay_community_name':
       addCommunityName(
@@ -101,7 +106,7 @@ function addCommunityName(
   if (community === null || name === null) return
   addCommunity(keys, community, sinceMs)
   keys.wallets.add(keyOf(wallet))
-  keys.communityNames.add(fullName(community, name))
+  keys.communityNames.add(communityNameKey(community, name))
 }
 
 function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {

@@ -7,22 +7,22 @@ import { type FoldState, loadedCluster } from './work.js'
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
- * transfers the first names, at most `namesPerEntry`. Further `move_names` entries ("slices") transfer the others,
+ * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the others,
  * oldest first.
  *
- * 1. The decision moves all names at once: look-ups return the target as their holder before and after their slice. A
- * slice changes no look-up except who changed a name last, and when.
- * 2. Until the last slice the source has no verified wallet and accepts none, so it gets no further names.
+ * 1. The decision moves all names at once: look-ups return the target as their holder before and after their part. A
+ * part changes no look-up except who changed a name last, and when.
+ * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
  * 4. A target keeps a verified wallet, because it holds names.
- * 5. A slice is an entry that names only the source, so the fold stays a function of the journal. A slice without
+ * 5. A part is an entry that names only the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *
- * After the last slice, tables and feed equal those of a move in one entry, except for the entries' numbers.
+ * After the last part, tables and feed equal those of a move in one entry, except for the entries' numbers.
  */
 
 /** True if a move in progress forbids that names leave a cluster for another. */
-export function isMoving(
+export function isBlockedByMove(
   work: FoldState,
   source: number,
   target: number,

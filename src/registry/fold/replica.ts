@@ -7,7 +7,7 @@ import {
   type PublicWallet,
 } from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
-import type { ReadEvent } from '../log/leafReader.js'
+import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
@@ -15,7 +15,7 @@ import { setCommunityName } from './community.js'
 import { rowKeysOf } from './index.js'
 import {
   type Changes,
-  fullName,
+  communityNameKey,
   type JournalRow,
   type RegistrySlice,
   type RowKeys,
@@ -38,8 +38,8 @@ import {
 const MOST_EVENTS = 2_048
 
 /** Groups events into entries. Wallets added together are ordered by address. */
-export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
-  const entries: ReadEvent[][] = []
+export function groupIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
+  const entries: LeafEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
     if (open && open.length < MOST_EVENTS && isListedWith(open.at(-1)!, event)) open.push(event)
@@ -48,7 +48,7 @@ export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
   return entries
 }
 
-const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boolean =>
+const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boolean =>
   event.type === 'ADD_WALLET' &&
   (last.event.type === 'ADD_WALLET' || last.event.type === 'CREATE_CLUSTER') &&
   atMs === last.atMs &&
@@ -57,7 +57,7 @@ const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function mirrorRowKeys(entries: readonly ReadEvent[][]): RowKeys {
+export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
   const keys = rowKeysOf([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
@@ -66,7 +66,7 @@ export function mirrorRowKeys(entries: readonly ReadEvent[][]): RowKeys {
     for (const id of before) keys.clusterIds.add(keyOf(fromHex(id)))
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
-      keys.communityNames.add(fullName(event.community, event.name))
+      keys.communityNames.add(communityNameKey(event.community, event.name))
     // an actor may also be verified by an earlier event of the same batch; only the others are read
     const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (asks && actor) keys.wallets.add(keyOf(actor))
@@ -75,7 +75,7 @@ export function mirrorRowKeys(entries: readonly ReadEvent[][]): RowKeys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldMirror(before: RegistrySlice, entries: readonly ReadEvent[][]): Changes {
+export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][]): Changes {
   const work = beginFold(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)
@@ -111,14 +111,14 @@ class CopyState implements PublicState {
   readonly #work: FoldState
   /** Serials of clusters by their public ids. */
   readonly #serials = new Map<string, number>()
-  #event!: ReadEvent
+  #event!: LeafEvent
 
   constructor(work: FoldState) {
     this.#work = work
   }
 
   /** Applies an event. @returns the event as the journal stores it @throws RangeError */
-  apply(read: ReadEvent): PublicEvent {
+  apply(read: LeafEvent): PublicEvent {
     this.#event = read
     const { event } = read
     EVENTS[event.type].apply(this, event as never)

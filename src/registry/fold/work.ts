@@ -6,7 +6,7 @@ import { clusterId } from '../primitives/clusterId.js'
 import {
   type Changes,
   type ClusterState,
-  fullName,
+  communityNameKey,
   type RegistrySlice,
   type WalletRow,
 } from './rows.js'
@@ -108,7 +108,7 @@ export function setRules(work: FoldState, community: string, version: RulesVersi
 export const isBelowCommunity = (work: FoldState, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a pass over all names of a cluster
   work.communityNames.size > 0 &&
-  names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
+  names.some((owned) => work.communityNames.has(communityNameKey(owned.name, name)))
 
 /** Sets a wallet of a cluster that was loaded in full. */
 export function setWallet(work: FoldState, row: WalletRow): void {

@@ -2,6 +2,7 @@ import { BID_OUTCOME, BID_REFUSAL } from './bid.js'
 import {
   ascii,
   type Codec,
+  type CodecValue,
   constant,
   decode,
   encode,
@@ -11,7 +12,6 @@ import {
   object,
   u64,
   union,
-  type Value,
 } from './codec.js'
 import { eventCodec } from './eventForms.js'
 
@@ -22,7 +22,7 @@ import { eventCodec } from './eventForms.js'
 const VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
 /** Offset of the outcome in effects of a bid or of a community name registration. */
-export const OUTCOME_BYTE = 1
+export const OUTCOME_OFFSET = 1
 
 // codes are stored: never renumber
 
@@ -61,9 +61,9 @@ const community = union('outcome', {
 /** Effects of a signed change: its cluster and public events (none if all private). */
 const change = object({ cluster: u64, events: list(eventCodec(u64)) })
 
-export type BidEffects = Value<typeof bid>
-export type CommunityEffects = Value<typeof community>
-export type ChangeEffects = Value<typeof change>
+export type BidEffects = CodecValue<typeof bid>
+export type CommunityEffects = CodecValue<typeof community>
+export type ChangeEffects = CodecValue<typeof change>
 
 /** Decoders throw RangeError for bytes that their encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)

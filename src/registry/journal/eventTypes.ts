@@ -34,7 +34,7 @@ type ValuesOf<F extends EventFields, Cluster, V1> = {
 /** Event types of v0.1. */
 export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
 
-/** What events show of a wallet in a cluster. */
+/** Fields of a wallet in a cluster that events show. */
 export interface PublicWallet {
   name: string
   isVerified: boolean

@@ -20,7 +20,7 @@ const schema = z.strictObject({
   /** The names' words as they were paid for. */
   community: wordField,
   name: wordField,
-  /** Word of the referrer, null without one. */
+  /** Referrer as bytes32, null for none. */
   referral: wordField.nullable(),
   /**
    * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's

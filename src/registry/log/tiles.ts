@@ -1,6 +1,6 @@
 import {
   HASH_BYTES,
-  type Range,
+  type LeafRange,
   rangeHash,
   type Subtree,
   subtreesOf,
@@ -62,7 +62,7 @@ function placeOf({ level, index }: Subtree): {
 }
 
 /** Tiles that are needed to compute the hashes of some ranges, without duplicates. */
-export function tilesForRanges(ranges: readonly Range[], size: number): Tile[] {
+export function tilesForRanges(ranges: readonly LeafRange[], size: number): Tile[] {
   const tiles = new Map<string, Tile>()
   for (const range of ranges)
     for (const subtree of subtreesOf(range)) {
@@ -81,7 +81,7 @@ export const tileKey = ({ level, index }: Pick<Tile, 'level' | 'index'>): string
   `${level}/${index}`
 
 /** Hash of a range of a tree. @throws RangeError where a tile is missing or too short */
-export function hashOfRange(tree: TreeHash, range: Range, tiles: TileHashes): Uint8Array {
+export function hashOfRange(tree: TreeHash, range: LeafRange, tiles: TileHashes): Uint8Array {
   return rangeHash(
     tree,
     subtreesOf(range).map((subtree) => hashOfSubtree(tree, subtree, tiles)),

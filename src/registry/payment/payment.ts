@@ -1,4 +1,4 @@
-import { wordText } from '../primitives/name.js'
+import { nameWordText } from '../primitives/name.js'
 
 /** Kinds of payments by their number in the database; never renumber. */
 export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
@@ -87,7 +87,8 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
 
 /** Name that a payment is for. For a community name it is `community/name`. Malformed words are in hex. */
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
-  (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
+  (target.kind === 'communityName' ? `${nameWordText(target.community)}/` : '') +
+  nameWordText(target.name)
 
 /** True if a payment is for a name below a community. */
 export const isForCommunityName = (

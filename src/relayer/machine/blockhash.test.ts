@@ -11,7 +11,7 @@ import {
   planBlockhashJob,
 } from './blockhash.js'
 import { applyEvent, type JobEvent } from './index.js'
-import { type BlockhashJob, parkJob } from './job.js'
+import { type BlockhashJob, parkJobOnceVoid } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
@@ -116,7 +116,9 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planBlockhashJob(parkJob(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
+    expect(planBlockhashJob(parkJobOnceVoid(queued()), seen({ payment: HELD }))).toEqual({
+      do: 'wait',
+    })
   })
 })
 
@@ -166,7 +168,7 @@ describe('apply', () => {
   })
 
   it('parks on the operator’s request once its sent transaction has expired', () => {
-    const parking = parkJob(sent)
+    const parking = parkJobOnceVoid(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
       state: 'parked',

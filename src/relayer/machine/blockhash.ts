@@ -1,8 +1,8 @@
-import type { TxStatus } from '../../chains/solana/signer.js'
+import type { SolanaTxStatus } from '../../chains/solana/signer.js'
 import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
-import { type BlockhashJob, hasEnded } from './job.js'
+import { type BlockhashJob, hasJobEnded } from './job.js'
 
 /** The payment of a job, as the cluster shows it. */
 export type PaymentView =
@@ -42,7 +42,7 @@ export interface ClusterSnapshot {
   /** Height of the newest confirmed block. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
-  status: TxStatus | null
+  status: SolanaTxStatus | null
   /** The payment in a slot after that block. Null while it has not been read. */
   payment: PaymentView | null
 }
@@ -60,7 +60,7 @@ export function planBlockhashJob(
   job: BlockhashJob,
   { height, status, payment }: ClusterSnapshot,
 ): BlockhashAction {
-  if (hasEnded(job)) return { do: 'wait' }
+  if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
   const tx = job.txs[0]!
   if (status) {

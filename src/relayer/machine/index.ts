@@ -1,4 +1,4 @@
-import type { Fees } from '../../chains/evm/gasFees.js'
+import type { GasFees } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt, NonceView } from '../../chains/evm/jobView.js'
 import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
@@ -9,9 +9,9 @@ import {
   type JobTx,
   type NonceTx,
   type ParkReason,
-  type Purpose,
+  type TxPurpose,
 } from '../../registry/outbox.js'
-import { parkedJob } from './job.js'
+import { toParkedJob } from './job.js'
 
 /**
  * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
@@ -44,14 +44,14 @@ export const CANCEL_AFTER_BLOCKS = 10
 export type JobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
-  | { do: 'prepare'; purpose: Purpose }
+  | { do: 'prepare'; purpose: TxPurpose }
   /** Sign and store. `nonce` null: take the signer's next one in the same database transaction. */
   | {
       do: 'sign'
-      purpose: Purpose
+      purpose: TxPurpose
       nonce: number | null
       gas: bigint
-      fees: Fees
+      fees: GasFees
       valueWei: bigint
     }
   | { do: 'broadcast'; tx: NonceTx }
@@ -112,7 +112,7 @@ export function applyEvent<Tx extends JobTx>(
         spentWei: job.spentWei + event.feeWei,
       }
     case 'parked':
-      return parkedJob(job, event.reason)
+      return toParkedJob(job, event.reason)
   }
 }
 
@@ -163,7 +163,7 @@ function failed<Tx extends JobTx>(
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
-      ? parkedJob(paused, parkReason(failure))
+      ? toParkedJob(paused, parkReason(failure))
       : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries again
   if (job.release !== null || isCancelling(job)) return paused
@@ -192,7 +192,7 @@ function expired<Tx extends JobTx>(
     txs: [],
     included: null,
   }
-  if (job.release !== null && job.release !== 'queue') return parkedJob(free, job.release)
+  if (job.release !== null && job.release !== 'queue') return toParkedJob(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
 

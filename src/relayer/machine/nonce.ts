@@ -2,12 +2,12 @@ import {
   baseFeeOf,
   capFees,
   doubledFees,
-  type Fees,
+  type GasFees,
   maxCostWei,
   replacementFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { NonceTx, Purpose } from '../../registry/outbox.js'
+import type { NonceTx, TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   type ChainSnapshot,
@@ -16,12 +16,12 @@ import {
   REPLACE_AFTER_BLOCKS,
   type SpendPolicy,
 } from './index.js'
-import { hasEnded, type NonceJob } from './job.js'
+import { hasJobEnded, type NonceJob } from './job.js'
 
 const WAIT: JobAction = { do: 'wait' }
 
 export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
-  if (hasEnded(job)) return WAIT
+  if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
   if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen)
@@ -116,7 +116,7 @@ interface UnusedNonce {
   tx: NonceTx
   isSent: boolean
   /** Purpose of the transaction that has to use the nonce. */
-  purpose: Purpose
+  purpose: TxPurpose
   /** True if somebody else's transaction may have done the job, so that nothing of ours has to be cancelled. */
   isDoneElsewhere: boolean
 }
@@ -227,7 +227,7 @@ function replace(
   job: NonceJob,
   seen: ChainSnapshot,
   policy: SpendPolicy,
-  purpose: Purpose,
+  purpose: TxPurpose,
 ): JobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
@@ -255,9 +255,9 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
  */
 function raisedFees(
   { txs }: NonceJob,
-  fresh: Fees,
+  fresh: GasFees,
   { capWei, gasPriceCapWei }: FeeBounds,
-): Fees | null {
+): GasFees | null {
   const tx = txs.at(-1)!
   const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
   const raised = isUntaken ? null : replacementFees(tx, fresh, gasPriceCapWei)

@@ -7,7 +7,7 @@ import { useFolder } from '../../../test/support/folder.js'
 import { isAlive, sleep, waitFor } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
 import { restoreState } from './anvilState.js'
-import { receiptOf } from './receipt.js'
+import { waitForReceipt } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
 const account = mnemonicToAccount(TEST_MNEMONIC)
@@ -48,7 +48,7 @@ describe('startAnvil', () => {
     // reproduces a transaction whose predecessor is mined while the pool adds it
     const hashes = [await send(1), await send(2)]
     await test.setNonce({ address: account.address, nonce: 1 })
-    const receipts = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
+    const receipts = await Promise.all(hashes.map((hash) => waitForReceipt(reader, hash)))
     expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
   })
 
@@ -91,7 +91,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     const first = await start({ statePath })
     const { wallet, reader } = clientsOf(first)
     const hash = await wallet.sendTransaction({ to: account.address, value: 1n })
-    const receipt = await receiptOf(reader, hash)
+    const receipt = await waitForReceipt(reader, hash)
     await first.stop()
     const second = await start({ statePath, port: first.port })
     expect(await clientsOf(second).reader.getTransactionReceipt({ hash })).toEqual(receipt)

@@ -2,7 +2,7 @@ import { deployMissingContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { worldAccounts } from '../world.js'
 import { createChainActions, WorldError } from './actions.js'
-import { chainEntry, type LocalChain } from './localChain.js'
+import { chainsFileEntry, type LocalChain } from './localChain.js'
 import type { ChainDefinition } from './localChains.js'
 import { fund } from './localClients.js'
 
@@ -39,7 +39,7 @@ export async function attachChain(
     ...extras,
     ...verbs,
     wsUrl,
-    config: chainEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
+    config: chainsFileEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

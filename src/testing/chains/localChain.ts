@@ -7,8 +7,8 @@ import { type Anvil, startAnvil } from './anvil.js'
 import type {
   ChainContracts,
   ChainDefinition,
-  ChainEntry,
-  KnownChain,
+  ChainsFileEntry,
+  RememberedChain,
   RunningChain,
 } from './localChains.js'
 
@@ -37,8 +37,8 @@ export interface LocalChainOptions {
   /** LayerZero's endpoint id of its network's hub. */
   hubEid: number
   blockMs: number
-  /** Entry of an earlier start. */
-  previous: KnownChain | undefined
+  /** The chain as an earlier start of the world recorded it. Undefined at the first start. */
+  previous: RememberedChain | undefined
 }
 
 /**
@@ -73,7 +73,7 @@ export async function startLocalChain(
     hubEid,
     previous,
   )
-  const config = chainEntry(definition, contracts, anvil, blockMs)
+  const config = chainsFileEntry(definition, contracts, anvil, blockMs)
   const actions = createChainActions({
     label,
     ...anvil,
@@ -111,12 +111,12 @@ export async function startLocalChain(
   }
 }
 
-export function chainEntry(
+export function chainsFileEntry(
   { price: _, ...identity }: ChainDefinition,
   contracts: ChainContracts,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
   pollMs: number,
-): ChainEntry {
+): ChainsFileEntry {
   return {
     ...identity,
     ...contracts,
@@ -129,7 +129,7 @@ export function chainEntry(
 }
 
 /** The port of the earlier start, so that a wallet's settings keep working. */
-async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
+async function samePort(previous: ChainsFileEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined
 }

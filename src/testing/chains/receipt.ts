@@ -17,7 +17,7 @@ const REQUEUE_MS = 3_000
  * for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */
-export async function receiptOf(
+export async function waitForReceipt(
   client: Pick<PublicClient, 'getTransactionReceipt' | 'request'>,
   hash: Hex,
 ): Promise<TransactionReceipt> {

@@ -15,7 +15,7 @@ import {
   type Transport,
   type WalletClient,
 } from 'viem'
-import { receiptOf } from './receipt.js'
+import { waitForReceipt } from './receipt.js'
 
 /** Clients of a funded account on a local chain. */
 export interface DeployClient {
@@ -82,7 +82,7 @@ export async function sendInOrder(
   }
   return Promise.all(
     hashes.map(async (hash, index) => {
-      const receipt = await receiptOf(publicClient, hash)
+      const receipt = await waitForReceipt(publicClient, hash)
       if (receipt.status !== 'success')
         throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
       return receipt
@@ -100,7 +100,7 @@ export async function deployContract(
 }
 
 /** Address of the next contract that the account creates. */
-export async function nextContract(client: DeployClient): Promise<Address> {
+export async function nextContractAddress(client: DeployClient): Promise<Address> {
   return getContractAddress({
     from: client.walletClient.account.address,
     nonce: BigInt(await nextNonce(client)),

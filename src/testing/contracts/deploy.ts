@@ -18,7 +18,7 @@ import {
   type DeployClient,
   type DeployTransaction,
   deployContract,
-  nextContract,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 import { addressWord } from '../world.js'
@@ -68,7 +68,7 @@ async function deployWithEndpoint(
   settings: AppSettings,
   app: (endpoint: Address) => DeployTransaction,
 ) {
-  const endpoint = await nextContract(settings)
+  const endpoint = await nextContractAddress(settings)
   const steps = [
     endpointCreationTransaction(settings.eid, settings.walletClient.account.address),
     app(endpoint),
@@ -86,7 +86,7 @@ export async function deployMessageLibrary(
   endpoint: Address,
   verifier: Address,
 ): Promise<Address> {
-  const library = await nextContract(client)
+  const library = await nextContractAddress(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
   await sendInOrder(client, [
@@ -138,16 +138,23 @@ export interface BridgePrice {
 }
 
 /** Typical bridge price between two chains whose gas token is ETH. */
-export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
+export const ETH_BRIDGE_PRICE: BridgePrice = {
+  baseWei: 2n * 10n ** 14n,
+  numerator: 1n,
+  denominator: 1n,
+}
 
-export interface BridgeTarget {
+export interface RemoteBridgeEnd {
   readonly eid: number
   readonly app: Address
   readonly price: BridgePrice
 }
 
 /** Connects an end to its targets. Skips settings that are already right. */
-export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
+export async function connectEnd(
+  near: BridgeEnd,
+  targets: readonly RemoteBridgeEnd[],
+): Promise<void> {
   const { endpoint, app, owner, publicClient } = near
   const libraries: DeployTransaction[] = []
   const peers: DeployTransaction[] = []
@@ -175,7 +182,7 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
 
 function librarySteps(
   { endpoint, library }: BridgeEnd,
-  { eid, price }: BridgeTarget,
+  { eid, price }: RemoteBridgeEnd,
 ): DeployTransaction[] {
   const { baseWei: base, numerator, denominator } = price
   return [
@@ -197,7 +204,7 @@ function librarySteps(
   ]
 }
 
-const peerStep = ({ app }: BridgeEnd, target: BridgeTarget): DeployTransaction =>
+const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction =>
   callTransaction('setting the peer', app, {
     abi: hubAbi,
     functionName: 'setPeer',

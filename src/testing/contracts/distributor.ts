@@ -8,7 +8,7 @@ import {
   callTransaction,
   creationTransaction,
   type DeployClient,
-  nextContract,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 
@@ -32,7 +32,7 @@ export async function deployDistributor(settings: DistributorSettings) {
   const deployer = settings.walletClient.account.address
   const endsAtS =
     settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
-  const distributor = await nextContract(settings)
+  const distributor = await nextContractAddress(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
   const steps = [creationTransaction('deploying a distributor', code)]

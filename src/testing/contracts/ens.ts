@@ -15,7 +15,7 @@ import {
   callTransaction,
   creationTransaction,
   type DeployClient,
-  nextContract,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 import { lowerCase, operatorAccount, type WorldEns } from '../world.js'
@@ -28,7 +28,7 @@ const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversal
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
-  const resolver = await nextContract(client)
+  const resolver = await nextContractAddress(client)
   const [, registry, universal] = await sendInOrder(client, [
     creationTransaction('deploying the resolver of ENS names', {
       ...resolverCode,

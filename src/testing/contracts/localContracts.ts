@@ -5,8 +5,8 @@ import {
   type ChainContracts,
   type ChainDefinition,
   type HubExtras,
-  type KnownChain,
   LOCAL_SPEND_CAP_WEI,
+  type RememberedChain,
   type RunningChain,
 } from '../chains/localChains.js'
 import {
@@ -48,7 +48,7 @@ interface LocalContracts extends HubExtras {
 export async function deployMissingContracts(
   chain: ChainDefinition & ChainAddress,
   hubEid: number,
-  previous: KnownChain | undefined,
+  previous: RememberedChain | undefined,
 ): Promise<LocalContracts> {
   const deployer = deployerOf(chain)
   const makeEns = () => deployEns(deployer, ENS_PARENTS[chain.network])
@@ -150,10 +150,10 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
 }
 
 /** Entries of earlier starts by chain label, including chains that are not started now. */
-export function readPreviousChains(home: string): Map<string, KnownChain> {
+export function readPreviousChains(home: string): Map<string, RememberedChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
-      chains: KnownChain[]
+      chains: RememberedChain[]
     }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {

@@ -4,7 +4,7 @@ import {
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
 import { type ChainAddress, localClients, walletOf } from '../chains/localClients.js'
-import { receiptOf } from '../chains/receipt.js'
+import { waitForReceipt } from '../chains/receipt.js'
 import { creationTransaction, type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
@@ -50,6 +50,6 @@ export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange):
     args: [answer],
   } as const
   const hash = await walletOf(at, operatorAccount('deployer')).writeContract(write)
-  await receiptOf(localClients(at).reader, hash)
+  await waitForReceipt(localClients(at).reader, hash)
   return hash
 }

@@ -6,7 +6,7 @@ import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LieMethod } from './lies.js'
 import { createPipe, type Pipe } from './pipe.js'
-import { relaySocket } from './sockets.js'
+import { relayWebSocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
@@ -93,7 +93,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   })
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (client: WebSocket) =>
-    relaySocket(client, options.target.wsUrl, pipe, () => isSilent),
+    relayWebSocket(client, options.target.wsUrl, pipe, () => isSilent),
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

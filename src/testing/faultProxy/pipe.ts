@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import {
-  BATCH,
+  BATCH_METHOD,
   chooseFault,
   type FaultKind,
   type FaultRequest,
   type Faults,
   isAnswerFault,
-  NOTIFICATION,
+  NOTIFICATION_METHOD,
 } from './kinds.js'
 import type { LieMethod } from './lies.js'
 import { type NodeErrorText, RATE_LIMITS, SERVER_ERRORS } from './nodeErrorTexts.js'
@@ -82,7 +82,7 @@ export function createPipe(options: PipeOptions) {
   }
 
   const batch = (calls: readonly RpcCall[]): Promise<PipeReply> => {
-    const request = take(BATCH)
+    const request = take(BATCH_METHOD)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
       const answers = await Promise.all(
@@ -116,7 +116,7 @@ export function createPipe(options: PipeOptions) {
     },
     /** Fault of a message that the node sends. */
     notification(): { kind: FaultKind | null; delayMs: number } {
-      const request = take(NOTIFICATION)
+      const request = take(NOTIFICATION_METHOD)
       const kind = chooseFault(seed, faults(), request)
       if (kind) onFault(kind, request)
       return { kind, delayMs: delayOf(options, request) }

@@ -5,7 +5,7 @@ import type { Pipe } from './pipe.js'
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
 /** Connects a client's socket to a node's, with faults in between. Messages during a silence are lost. */
-export function relaySocket(
+export function relayWebSocket(
   client: WebSocket,
   wsUrl: string,
   pipe: Pipe,

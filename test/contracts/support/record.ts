@@ -10,7 +10,7 @@ import {
 } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
-/** Checks that a contract's record is the fold of its logs, and that it differs without any one of these. */
+/** Checks that a contract's record is the fold of its logs, and that the fold differs without any one of the logs. */
 export async function expectRecord(
   client: PublicClient,
   contracts: { hub?: Address; payments?: Address },

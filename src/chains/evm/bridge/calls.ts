@@ -64,7 +64,10 @@ export function encodePlaceBids(
 export interface PacketState {
   isVerified: boolean
   isExecuted: boolean
-  /** Number of earlier packets that are not executed yet. The endpoint iterates over them when it executes this one. */
+  /**
+   * Number of earlier packets that are not executed yet. The endpoint iterates over the earlier packets when it
+   * executes this packet.
+   */
   behind: bigint
 }
 
@@ -164,7 +167,7 @@ const ERRORS = [
   ...ensResolverAbi,
 ].filter(({ type }) => type === 'error')
 
-/** Name of the contract error behind a revert, in snake_case; null for an unknown one. */
+/** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
 export function revertReason(error: unknown): string | null {
   for (const cause of causesOf(error)) {
     const data = revertData(cause)

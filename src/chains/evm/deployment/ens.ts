@@ -1,5 +1,5 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
-import type { DraftEns } from '../../../config/chainsFile.js'
+import type { DraftEnsParent } from '../../../config/chainsFile.js'
 import type { DraftChain } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import { type Call, createRpc } from '../../rpc/evm.js'
@@ -26,7 +26,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
-type DesiredEns = DraftEns &
+type DesiredEns = DraftEnsParent &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /**
@@ -35,7 +35,7 @@ type DesiredEns = DraftEns &
  */
 export function ensChainOf(
   chains: readonly DraftChain[],
-  { chainId, rpcUrls: urls }: DraftEns,
+  { chainId, rpcUrls: urls }: DraftEnsParent,
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)

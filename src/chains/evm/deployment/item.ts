@@ -58,7 +58,7 @@ export interface BridgeContract extends OwnedContract {
 }
 
 /** Steps of the items that differ from the desired state, in the order in which to send them. */
-export const stepsOf = (items: readonly ComparedSetting[]): DeploymentStep[] =>
+export const deploymentStepsOf = (items: readonly ComparedSetting[]): DeploymentStep[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
 /** Compares two values by their printed form. */

@@ -5,7 +5,7 @@ import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { doubledFees, type Fees, maxCostWei } from '../gasFees.js'
+import { doubledFees, type GasFees, maxCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
@@ -69,8 +69,8 @@ export async function sendCall(
  */
 async function offer(
   { rpc, label }: DeploymentChain,
-  first: Fees,
-  sign: (fees: Fees) => Promise<Hex>,
+  first: GasFees,
+  sign: (fees: GasFees) => Promise<Hex>,
 ): Promise<Hex> {
   const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {

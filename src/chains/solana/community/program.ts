@@ -34,7 +34,7 @@ export interface PaidToken {
   source?: PublicKey
 }
 
-/** What a decision about a payment needs. */
+/** Fields of a payment from which an instruction that decides the payment is built. */
 export interface CountedPayment extends CommunityPaymentKey {
   /** Number of the payment among all payments. */
   sequence: bigint
@@ -116,7 +116,7 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     /**
      * Instruction that withdraws a payment's money. The owner signs: the payer, where the payment was refused or nobody
      * decided in time; the recipient, where it was released.
-     * @param destination token account of the owner; absent: the associated one
+     * @param destination token account of the owner; absent: the owner's associated token account
      */
     claim: (
       owner: PublicKey,

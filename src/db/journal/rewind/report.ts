@@ -4,7 +4,7 @@ import type { Network } from '../../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../../pg/codes.js'
 import { partitionOf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { liveSchema } from '../../pg/session.js'
+import { liveSchemaName } from '../../pg/session.js'
 import { KEPT_MESSAGES, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
@@ -40,7 +40,7 @@ interface Tables {
 }
 
 /** Compares the live tables with the rebuilt ones. */
-export async function readReport(
+export async function compareWithRebuilt(
   client: pg.ClientBase,
   target: RewindTarget,
   tables: Tables,
@@ -48,7 +48,7 @@ export async function readReport(
   const { row, block, isHub } = target
   const { network, chain, label } = row
   const { generation } = tables
-  const sql = sqlOf(network, liveSchema(client), tables)
+  const sql = sqlOf(network, liveSchemaName(client), tables)
   const sample = async <T>(text: string, ...values: unknown[]): Promise<CountedSample<T>> => {
     const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
     const rows = await query<T & { n: number }>(client, network, counted, values)

@@ -7,9 +7,9 @@ import { IS_UNSENT_SQL } from '../../payments/refused.js'
 import { notify } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
-import { liveSchema } from '../../pg/session.js'
+import { liveSchemaName } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
-import { lockHead } from '../head.js'
+import { lockJournalHead } from '../head.js'
 
 /** Blocks of a chain to drop: all from `block` on. */
 export interface RewindTarget {
@@ -32,7 +32,7 @@ const CLOCK_MARGIN_MS = 60_000
 
 /** Locks the tables that the switch replaces. Called before any work under the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
-  const live = liveSchema(client)
+  const live = liveSchemaName(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
     `${live}.${partitionOf(table, network)}`,
@@ -46,7 +46,7 @@ export async function switchTables(
   network: Network,
   schema: string,
 ): Promise<void> {
-  const live = liveSchema(client)
+  const live = liveSchemaName(client)
   for (const table of STATE_TABLES) {
     const name = partitionOf(table, network)
     await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
@@ -155,7 +155,7 @@ export async function removeNewestRows(
   epoch: number,
 ): Promise<boolean> {
   const { network } = target.row
-  await lockHead(client, network, epoch)
+  await lockJournalHead(client, network, epoch)
   if (await hasEntries(client, target)) return false
   await rewindRows(client, target)
   await notify(client, network)

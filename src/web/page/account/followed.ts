@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isFinalStatus, readStatus } from '../lib/live.js'
-import { loadItem, saveItem } from '../lib/tabStorage.js'
+import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, ShowMessage } from './state.js'
 import { UnansweredError } from './wallets.js'
@@ -21,12 +21,12 @@ const ASKED_ITEM = 'clusterd.unanswered'
 const KEPT = 20
 
 /** Module state, because a wallet may answer after its visitor has opened another page. */
-let all = loadItem<readonly Followed[]>(ITEM) ?? []
+let all = loadTabItem<readonly Followed[]>(ITEM) ?? []
 const listeners = new Set<(known: readonly Followed[]) => void>()
 
 function know(next: readonly Followed[]): void {
   all = next
-  saveItem(
+  saveTabItem(
     ITEM,
     next.filter((one, i) => i < KEPT || isOpen(one)),
   )
@@ -38,11 +38,11 @@ const isOpen = ({ status }: Followed): boolean => !status || !isFinalStatus(stat
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
 /** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
-let unanswered = loadItem<readonly Payment[]>(ASKED_ITEM) ?? []
+let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
   unanswered = next
-  saveItem(ASKED_ITEM, next.slice(-KEPT))
+  saveTabItem(ASKED_ITEM, next.slice(-KEPT))
 }
 
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
@@ -63,21 +63,21 @@ const inTheEnd = (payment: Promise<string>): Promise<string> =>
   )
 
 const POLL_MS = 1_000
-/** Maximum number of polls until a payment counts. A chain may need minutes. */
+/** Maximum number of polls until a payment has its effect. A chain may need minutes. */
 const POLLS = 120
 
 interface Sent {
   say: ShowMessage
   /** Message to show once the payment is sent. */
   sent: string
-  /** Whether the payment counts. */
+  /** Returns whether the payment has had its effect, such as a registered name. */
   isDone?: () => Promise<boolean>
-  /** Called once the payment counts, within two minutes. */
+  /** Called once the payment has had its effect, within two minutes. */
   done?: () => unknown
 }
 
 /**
- * Shows that a payment was sent, even if its wallet answers late, and waits until it counts.
+ * Shows that a payment was sent, even if its wallet answers late, and waits until the payment has its effect.
  * @throws Error where the wallet refuses, or is slow
  */
 export async function followPayment(
@@ -164,5 +164,5 @@ export function useFollowed(
 /** Forgets every payment. */
 export function forgetFollowed(): void {
   know([])
-  saveItem(ASKED_ITEM, null)
+  saveTabItem(ASKED_ITEM, null)
 }

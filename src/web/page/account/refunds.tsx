@@ -116,7 +116,7 @@ async function take(
       sent: 'Sent. It is off the list once the chain has confirmed it.',
       isDone: async () => {
         const { refunds, unavailable } = await readRefunds(account)
-        // a chain that does not answer lists no refunds, which does not mean that this one was taken
+        // a chain that does not answer lists no refunds, which does not mean that this refund was taken
         return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
       },
       done() {

@@ -82,7 +82,7 @@ export function RegistrationTerms() {
   )
 }
 
-/** Next steps after a registration, for the newest one. */
+/** Next steps after the newest registration. */
 function Arrival() {
   const { followed, isTestnet } = useAccount()
   const arrived = followed.find(({ status }) => status?.status === 'finalized')

@@ -6,7 +6,7 @@ import { getWallets } from '@wallet-standard/app'
 import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
-import { hexOf } from '../../../client/bytes.js'
+import { bytesToHex } from '../../../client/bytes.js'
 import { WALLET_NAMES } from '../../../registry/families.js'
 import type { Chain, SigningWalletKind } from '../lib/types.js'
 
@@ -132,7 +132,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
         sign: (message) =>
           provider.request({
             method: 'personal_sign',
-            params: [hexOf(utf8(message)), address],
+            params: [bytesToHex(utf8(message)), address],
           }) as Promise<string>,
         async send({ chainId }, transaction) {
           if (chainId === null || typeof transaction === 'string') throw unfit()
@@ -219,7 +219,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
             features[SIGN].signMessage({ account, message: utf8(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
-          return hexOf(signed.signature)
+          return bytesToHex(signed.signature)
         },
         async send({ isTestnet }, base64) {
           if (typeof base64 !== 'string') throw unfit()

@@ -14,7 +14,7 @@ export interface ListPart<T> {
 const NAMES = 100
 
 /** Reads the names after the known ones. @returns all names so far */
-export async function readNames(
+export async function readNextNames(
   address: string,
   known: readonly OwnedName[],
   ask: <T>(path: string) => Promise<T>,

@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { callApi } from './api.js'
 import { useApi } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
@@ -31,4 +31,4 @@ export const readStatus = (
   tx: string,
   isTestnet: boolean,
   signal: AbortSignal,
-): Promise<TxStatus> => call<TxStatus>(statusPath(tx), { isTestnet, signal })
+): Promise<TxStatus> => callApi<TxStatus>(statusPath(tx), { isTestnet, signal })

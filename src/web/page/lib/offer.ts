@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { callApi } from './api.js'
 import { chainName, durationText, moneyText } from './format.js'
 import { useNet, usePolled } from './net.js'
 import type { Availability, Overview } from './types.js'
@@ -19,8 +19,8 @@ export async function readNameOffer(
   asked: { isTestnet: boolean; signal: AbortSignal },
 ): Promise<NameOffer> {
   const [[found], overview] = await Promise.all([
-    call<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
-    call<Overview>('/v1/overview', asked),
+    callApi<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
+    callApi<Overview>('/v1/overview', asked),
   ])
   const price = moneyText(overview.bidWei)
   const isFree = found?.isAvailable === true

@@ -1,5 +1,5 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { nameIn, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
+import { firstNameInText, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
 import { type ApiGet, useNet, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
@@ -9,7 +9,7 @@ type SearchPlace = Extract<PagePlace, { page: 'search' }>
 
 /** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {
-  const name = nameIn(text)
+  const name = firstNameInText(text)
   useTitle('Not found')
   return (
     <div class="hero">
