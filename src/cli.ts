@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { VERSION } from './api/http/version.js'
+import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
@@ -9,7 +9,7 @@ import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import { addLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
-import { messageOf } from './cli/output.js'
+import { errorMessageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
@@ -28,7 +28,7 @@ async function loadEnvFileFor(command: Command): Promise<void> {
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
-  .version(VERSION)
+  .version(SERVICE_VERSION)
   .showHelpAfterError()
   .hook('preAction', (_, command) => loadEnvFileFor(command))
 
@@ -105,6 +105,6 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync()
 } catch (error) {
-  console.error(`clusterd: ${messageOf(error)}`)
+  console.error(`clusterd: ${errorMessageOf(error)}`)
   process.exit(1)
 }

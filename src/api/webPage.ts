@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import { gzipped, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, answerOfType, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
-import { VERSION } from './http/version.js'
+import { SERVICE_VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 const INDEX = ok(
-  { service: 'clusterd', version: VERSION, openapi: '/openapi.json' },
+  { service: 'clusterd', version: SERVICE_VERSION, openapi: '/openapi.json' },
   { vary: 'accept' },
 )
 

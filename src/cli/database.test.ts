@@ -8,7 +8,7 @@ import { migrate } from '../db/pg/migrate.js'
 import { withConnection } from '../db/pg/pool.js'
 import { type Postgres, startPostgres } from '../testing/processes/postgres.js'
 import { waitFor } from '../testing/processes/processes.js'
-import { databaseFault } from './database.js'
+import { databaseErrorAdvice } from './database.js'
 
 /** Advice for an unusable database, from real errors of a server. */
 
@@ -19,7 +19,7 @@ const asked = (url: URL, text = 'SELECT 1') =>
     client.query(text),
   ).then(
     () => null,
-    (error: unknown) => databaseFault(error, url.href),
+    (error: unknown) => databaseErrorAdvice(error, url.href),
   )
 /** The server's URL with a changed parameter, role or database. */
 function urlWith(change: (url: URL) => void): URL {

@@ -32,7 +32,7 @@ import {
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { sha256 } from './sha256.js'
-import { bytesOf, type Transport } from './transport.js'
+import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
 
@@ -332,7 +332,7 @@ export class LogReader {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
-      const bytes = await bytesOf(response, most)
+      const bytes = await readBytesUpTo(response, most)
       if (!bytes) throw logMismatch(`${path} is longer than ${most} bytes.`)
       return bytes
     })

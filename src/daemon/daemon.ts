@@ -15,7 +15,7 @@ import { type MirrorRun, runMirror } from '../mirror/run.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
-import { Loops } from '../ops/loops.js'
+import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
@@ -55,7 +55,7 @@ export class Daemon {
   readonly #metrics: Metrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
-  readonly #loops = new Loops()
+  readonly #loops = new WorkerLoops()
   readonly #requests = new FailedRequests()
   /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { VERSION } from '../api/http/version.js'
+import { SERVICE_VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
@@ -13,7 +13,7 @@ import { behindMs, type ChainState, chainProblem, headAgeMs } from '../ops/chain
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackIf, isOwnError } from '../ops/log/errors.js'
-import type { LoopState, Loops } from '../ops/loops.js'
+import type { LoopState, WorkerLoops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
@@ -32,7 +32,7 @@ export interface StatusSources {
   /** Every served chain. */
   chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
-  loops: Loops
+  loops: WorkerLoops
   runs: readonly IndexRun[]
   mirrors: readonly MirrorRun[]
   relays: readonly RelayRun[]
@@ -125,7 +125,7 @@ export async function statusOf(sources: StatusSources) {
   return {
     isGood: problems.length === 0,
     ok: problems.length === 0,
-    version: VERSION,
+    version: SERVICE_VERSION,
     problems: problems.map(textOf),
     warnings: warnings.map(textOf),
     alarms: [...problems, ...warnings].map(alarmAnswer),
@@ -220,7 +220,7 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
  * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
  * come.
  */
-function unproved(network: Network, loops: Loops): Problem | null {
+function unproved(network: Network, loops: WorkerLoops): Problem | null {
   const failed = loops
     .states()
     .find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import { createEnsSigner, type SignAnswer } from './answer.js'
+import { createEnsSigner, type SignEnsAnswer } from './answer.js'
 import { decodeResolverCall } from './calls.js'
 import { EnsRequestError } from './error.js'
 import { decodeEnsName } from './name.js'
@@ -20,7 +20,7 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  * are signed for the resolver of the configuration, since universal resolvers change the sender.
  * @param now current Unix time, ms
  */
-export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
+export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {
   const answered = createEnsSigner(sign, now)
   return async (
     asked: { sender: string; data: string },

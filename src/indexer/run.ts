@@ -6,7 +6,7 @@ import { hideSqlFeedCopy } from '../db/journal/feed.js'
 import { moveNextNames } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { type Listener, parsePayload } from '../db/pg/notify.js'
-import { causeOf } from '../ops/causes.js'
+import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
@@ -68,7 +68,7 @@ export function runIndexers(
     if (parsePayload(network, payload) === 'notify') logNotify.notify()
   })
   const onError = (err: Error) =>
-    log[causeOf(err) === 'database' ? 'warn' : 'error'](
+    log[errorCause(err) === 'database' ? 'warn' : 'error'](
       { network, err },
       'indexing stopped; trying to lead again',
     )

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
-import { causeOf, chainErrorOf } from './causes.js'
+import { chainErrorOf, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6432'), {
@@ -29,7 +29,7 @@ it.each([
   ['our own code', new TypeError('x is undefined'), 'other'],
   ['no error at all', 'text', 'other'],
 ])('%s', (_, error, cause) => {
-  expect(causeOf(error)).toBe(cause)
+  expect(errorCause(error)).toBe(cause)
 })
 
 it.each([

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { Loops } from './loops.js'
+import { WorkerLoops } from './loops.js'
 import { createWakeUp, pause } from './notify.js'
 import {
   FatalError,
@@ -53,7 +53,7 @@ const fail = (message: string): never => {
 describe('workers', () => {
   it('report an error of our own code as such, and go on', async () => {
     const { lines, stop, context } = setup()
-    const loops = new Loops()
+    const loops = new WorkerLoops()
     const failures: string[] = []
     const step = (count: number): StepResult => {
       if (count === 1) throw new TypeError('a mistake')

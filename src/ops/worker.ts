@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { isOwnError } from './log/errors.js'
 import type { Logger } from './log/log.js'
-import { type Loop, Loops } from './loops.js'
+import { type WorkerLoop, WorkerLoops } from './loops.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs, createWakeUp, pause, type WakeUp } from './notify.js'
 import type { LoopName } from './ownErrors.js'
 
@@ -58,7 +58,7 @@ export interface WorkerContext {
   log: Logger
   signal: AbortSignal
   /** Health of the workers' loops. */
-  loops?: Loops
+  loops?: WorkerLoops
   /** Pauses after a failed step, ms, by the number of failures in a row before it. The last one is repeated. */
   errorPausesMs?: readonly number[]
   limits?: Limits
@@ -106,7 +106,7 @@ export async function runWorkers(
 
 async function runWorker(
   worker: Worker,
-  { loops = new Loops(), ...rest }: WorkerContext,
+  { loops = new WorkerLoops(), ...rest }: WorkerContext,
 ): Promise<void> {
   const context = { ...rest, loops }
   const loop = loops.start({ ...worker.fields, name: worker.name })
@@ -121,8 +121,8 @@ async function runWorker(
 
 async function repeat(
   worker: Worker,
-  context: WorkerContext & { loops: Loops },
-  loop: Loop,
+  context: WorkerContext & { loops: WorkerLoops },
+  loop: WorkerLoop,
 ): Promise<void> {
   const {
     log,

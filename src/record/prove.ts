@@ -120,7 +120,8 @@ export async function attachPointOf(
   if (unknown?.kind === 'hub')
     throw transientError(`the hub's record can't be read at block ${number}`)
   return {
-    // no node knows this payments contract's record: it was deployed later, or its next record will differ
+    // a payments contract whose record no node returns counts as zero: it is deployed later, or the next range will not
+    // match
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
     ground: own && trustOfRange(chain, own.nodes),
   }

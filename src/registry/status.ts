@@ -350,5 +350,5 @@ const byLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
   [...bids].sort((a, b) => a.logIndex - b.logIndex)
 
 /** True for a status that never changes again. */
-export const isTerminal = (value: Status): boolean =>
+export const isTerminalStatus = (value: Status): boolean =>
   value === 'finalized' || value === 'lost_bid' || value === 'invalid'

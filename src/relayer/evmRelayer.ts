@@ -38,7 +38,7 @@ import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decideStep, isProgress, type JobStore, type StepOutcome } from './step.js'
+import { decideStep, isProgressOutcome, type JobStore, type StepOutcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -263,7 +263,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       let going: readonly Row[] = rows.slice(i, i + OBSERVED_TOGETHER)
       for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
-        hasStored ||= done.some(({ outcome }) => isProgress(outcome))
+        hasStored ||= done.some(({ outcome }) => isProgressOutcome(outcome))
         going = done.flatMap(({ after }) => (after && !hasJobEnded(after) ? [after] : []))
       }
     }
@@ -288,7 +288,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       if (outcome) done.push({ row, outcome })
     }
     const { pool, network, onOutcome } = this.#options
-    const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
+    const changed = done.filter(({ outcome }) => isProgressOutcome(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map(
       (await findJobs<NonceTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),

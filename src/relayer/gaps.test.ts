@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
 import {
-  type CountReport,
   decideNonce,
   lostNonces,
   MAX_LOST_NONCES,
   MAX_NONCE_RAISE,
   missingSince,
+  type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
 
@@ -17,7 +17,7 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): CountReport => ({ answer, head })
+const look = (answer: number, head = 10): NonceCountReport => ({ answer, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
@@ -55,7 +55,7 @@ describe('the next nonce', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
         let next: number = truth
-        let before: CountReport | null = null
+        let before: NonceCountReport | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]

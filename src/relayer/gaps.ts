@@ -9,7 +9,7 @@ export const MAX_NONCE_RAISE = 64
 export const MAX_LOST_NONCES = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */
-export interface CountReport {
+export interface NonceCountReport {
   answer: number
   head: number
 }
@@ -28,11 +28,11 @@ export type NonceDecision =
    * No nonce is given out: either a second observation is needed for comparison with `look`, or lost nonces have to be
    * repaired.
    */
-  | { is: 'doubt'; look: CountReport }
+  | { is: 'doubt'; look: NonceCountReport }
   /** Two observations agree on another next nonce. */
   | { is: 'moved'; next: number }
   /** Two observations agree on a count that an operator has to confirm. */
-  | { is: 'too_far'; count: number; look: CountReport }
+  | { is: 'too_far'; count: number; look: NonceCountReport }
 
 /**
  * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
@@ -44,8 +44,8 @@ export type NonceDecision =
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly CountReport[],
-  before: CountReport | null,
+  looks: readonly NonceCountReport[],
+  before: NonceCountReport | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const least = Math.min(...counts)

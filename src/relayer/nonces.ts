@@ -21,11 +21,11 @@ import { failpoint } from '../ops/failpoint.js'
 import { fallbackIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
-  type CountReport,
   decideNonce,
   lostNonces,
   type MissingNonce,
   missingSince,
+  type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
 import { applyEvent } from './machine/index.js'
@@ -57,7 +57,7 @@ export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
   #missing: MissingNonce | null = null
-  #doubt: CountReport | null = null
+  #doubt: NonceCountReport | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -84,7 +84,7 @@ export class NonceKeeper {
   }
 
   async #decide(): Promise<{
-    looks: CountReport[]
+    looks: NonceCountReport[]
     stored: SignerNonces
     decision: NonceDecision
   }> {
@@ -99,7 +99,7 @@ export class NonceKeeper {
    * Reads the signer's transaction count from one node, and from every node where the count does not match the stored
    * nonce.
    */
-  async #look(): Promise<{ looks: CountReport[]; stored: SignerNonces }> {
+  async #look(): Promise<{ looks: NonceCountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
@@ -114,7 +114,7 @@ export class NonceKeeper {
    * The earlier observation that confirms the new observation. A local chain's first count needs none, since an older
    * chain may come back at any time.
    */
-  #earlier({ next }: SignerNonces, [first]: readonly CountReport[]): CountReport | null {
+  #earlier({ next }: SignerNonces, [first]: readonly NonceCountReport[]): NonceCountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -167,7 +167,7 @@ export class NonceKeeper {
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readCount(ask: Call, { account }: Signer): Promise<CountReport> {
+async function readCount(ask: Call, { account }: Signer): Promise<NonceCountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

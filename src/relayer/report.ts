@@ -56,7 +56,7 @@ const DONE: Record<JobKind, string> = {
 }
 
 /** Logs an outcome of a job. */
-export function logOutcome(log: Logger, job: JobRow, outcome: StepOutcome, nowMs: number): void {
+export function logJobOutcome(log: Logger, job: JobRow, outcome: StepOutcome, nowMs: number): void {
   const { network, id, kind, nonce, subject, payment, message, txs, failures, reason } = job
   const fields = {
     network,

@@ -10,7 +10,7 @@ import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import type { RelayerState } from './relayerTelemetry.js'
-import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
+import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from './report.js'
 
 /** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
@@ -157,7 +157,7 @@ class LedOutbox {
       pool,
       network,
       epoch: this.#epoch,
-      onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
+      onOutcome: (row, outcome) => logJobOutcome(log, row, outcome, Date.now()),
       onUnreachable: (row, err) =>
         log.debug({ network, ...jobLogFields(row), err }, 'the chain could not be asked'),
       onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),

@@ -15,7 +15,7 @@ import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRel
 import { groupJobs } from './groups.js'
 import {
   type ClusterSnapshot,
-  type PaymentView,
+  type JobPaymentView,
   paymentViewOf,
   planBlockhashJob,
 } from './machine/blockhash.js'
@@ -172,7 +172,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     })
   }
 
-  async #viewsOf(rows: Group, minSlot: number): Promise<PaymentView[]> {
+  async #viewsOf(rows: Group, minSlot: number): Promise<JobPaymentView[]> {
     const areHeld = await this.#signer.areHeld(rows.map(paymentOf), minSlot)
     return rows.map(({ kind, payment }, i) => paymentViewOf(kind, areHeld[i]!, payment!.outcome))
   }
@@ -261,6 +261,6 @@ function sharingTx(rows: Group): Group[] {
 }
 
 const aboutJobs = (rows: Group) => ({ jobs: rows.map(jobLogFields) })
-const HELD: PaymentView = { is: 'held' }
+const HELD: JobPaymentView = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }
 const paymentOf = ({ payment }: Row) => payment!

@@ -49,7 +49,7 @@ export type StepOutcome =
   | 'stale'
 
 const NO_PROGRESS = new Set<StepOutcome>(['waiting', 'unreachable', 'stale'])
-export const isProgress = (outcome: StepOutcome): boolean => !NO_PROGRESS.has(outcome)
+export const isProgressOutcome = (outcome: StepOutcome): boolean => !NO_PROGRESS.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>

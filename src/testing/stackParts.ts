@@ -7,7 +7,11 @@ import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
 import { chainsFilePath, connectChains, readPreviousChains } from './contracts/localContracts.js'
-import { type DaemonEnvironment, isHalted, startDaemonProcess } from './processes/daemonProcess.js'
+import {
+  type DaemonEnvironment,
+  isHaltedChainProblem,
+  startDaemonProcess,
+} from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
@@ -170,7 +174,9 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonPlace): Promise<vo
       sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw isHalted(error.message) ? new Error(behindJournal(sandbox, error.message)) : error
+    throw isHaltedChainProblem(error.message)
+      ? new Error(behindJournal(sandbox, error.message))
+      : error
   })
   sandbox.log('the daemon is ready')
 }

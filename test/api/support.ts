@@ -18,7 +18,7 @@ import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
 import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { ChangeNotifications } from '../../src/push/news.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -127,7 +127,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const stopping = new AbortController()
   const { signal } = stopping
   const onError = () => {}
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({ url: databaseUrl, signal, loops, onError })
   listener.subscribe(news.onNotify)
   const api = createApi({

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { VERSION } from '../../src/api/http/version.js'
+import { SERVICE_VERSION } from '../../src/api/http/version.js'
 import { addNetworkOptions, type NetworkOptions, networksOf } from '../../src/cli/values.js'
 import { runCli } from '../support/cli.js'
 
@@ -28,7 +28,7 @@ describe('a command that chooses a network', () => {
 
 describe('the command line', () => {
   it('prints its version', async () => {
-    expect(await runCli(['--version'], {})).toBe(`${VERSION}\n`)
+    expect(await runCli(['--version'], {})).toBe(`${SERVICE_VERSION}\n`)
   })
 
   it('refuses with one sentence', async () => {

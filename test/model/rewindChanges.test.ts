@@ -1,7 +1,10 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { type AppendResult, appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
+import {
+  type AppendChangesResult,
+  appendSignedChanges,
+} from '../../src/db/journal/appendSignedChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
@@ -59,7 +62,7 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
     appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }),
   )
 }
-const make = (change: ClusterChange): Promise<AppendResult> =>
+const make = (change: ClusterChange): Promise<AppendChangesResult> =>
   appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
 const ask = (change: CommunityChange) =>

@@ -9,7 +9,7 @@ import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { findTailTx, findTrackedTx } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { isTerminal } from '../../src/registry/status.js'
+import { isTerminalStatus } from '../../src/registry/status.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import type { HubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -181,7 +181,7 @@ const pollElsewhere = (at: number): Command =>
     const tx = pick(txs, at)
     const answer = await evmStatus(real.elsewhere, tx.hash)
     const about = `${tx.hash} elsewhere: ${JSON.stringify(answer)}`
-    if (!isTerminal(answer.status)) {
+    if (!isTerminalStatus(answer.status)) {
       // what is remembered is in the tables, for all processes
       if (tx.isRemembered) assert.equal(tx.terminal, null, about)
       if (answer.status === 'pending' && !(await isLeftover(tx, real)))
@@ -233,7 +233,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
   // a lagging indexer may answer less, never something else
   const allowed = real.isIndexed ? [expected.status] : [expected.status, 'pending']
   assert.ok(allowed.includes(answer.status), `${about}, not ${allowed.join(' or ')}`)
-  if (isTerminal(answer.status)) {
+  if (isTerminalStatus(answer.status)) {
     if (expected.outcomes)
       assert.deepEqual(
         answer.names?.map(({ outcome }) => outcome),
@@ -242,7 +242,8 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
       )
     tx.terminal = answer
   }
-  if (place.at !== 'nowhere' && !isTerminal(answer.status)) await isRemembered(tx, real, about)
+  if (place.at !== 'nowhere' && !isTerminalStatus(answer.status))
+    await isRemembered(tx, real, about)
 }
 
 /** Waits until a transaction is remembered: one in the tail is so behind the caller's back. */

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createListener, notify } from '../../src/db/pg/notify.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
@@ -264,7 +264,7 @@ describe('a running payer', () => {
     const stopping = new AbortController()
     let isAway = true
     const { signal } = stopping
-    const loops = new Loops()
+    const loops = new WorkerLoops()
     const listener = createListener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
       missingKeys: [],

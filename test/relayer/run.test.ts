@@ -6,7 +6,7 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { overviewPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.config, pollMs: 60_000 }
   const { signal } = stopping
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const onError = () => {}
   run = runRelayer({
     missingKeys: [],
@@ -148,7 +148,7 @@ describe('a running relayer', () => {
   async function shownParked(id: string): Promise<void> {
     const { chains } = parseChainsFile(world.file, 'test')
     const nobody = {
-      loops: new Loops(),
+      loops: new WorkerLoops(),
       runs: [],
       mirrors: [],
       relays: [],

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { configureCommunity } from '../../src/api/communities/communities.js'
 import { createContexts } from '../../src/api/http/context.js'
-import type { OpenSolana } from '../../src/daemon/families/solana.js'
+import type { OpenedSolanaChain } from '../../src/daemon/families/solana.js'
 import { communityRulesInput } from '../../src/registry/community/rules.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createMint } from '../support/solanaTokens.js'
@@ -18,7 +18,7 @@ const WAITING = 200
 const ANSWER_CHARS = 1_000
 
 const world = await useSolanaWorld()
-let open: OpenSolana
+let open: OpenedSolanaChain
 beforeAll(async () => {
   open = await world.open()
   await world.hub.pool.query('UPDATE journal_heads SET caught_up = true')

@@ -6,7 +6,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { assertClock } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
@@ -17,7 +17,7 @@ const sources = (own: Partial<StatusSources>): StatusSources => ({
   chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
   config: { chains: [], roles: ['api', 'index'] },
   pool: database.pool,
-  loops: new Loops(),
+  loops: new WorkerLoops(),
   runs: [],
   mirrors: [],
   relays: [],
@@ -32,8 +32,8 @@ const alarmsOf = async (own: Partial<StatusSources>) =>
   (await statusOf(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
 
 /** Loops of which the lead failed. */
-function failed(error: Error): Loops {
-  const loops = new Loops()
+function failed(error: Error): WorkerLoops {
+  const loops = new WorkerLoops()
   loops.start({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
   return loops
 }
@@ -125,7 +125,7 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
   for (let i = 0; i < 3; i++)
     requests.count({ method: 'POST', route: '/v1/auth/token' }, new Error('x', { cause: denied }))
   requests.count({ method: 'POST', route: '/v1/auth/token' }, denied)
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const text = 'the database of mainnet went back in time'
   loops.raised.set('mainnet', { alarm: 'ClusterdWentBack', text })
   const host = 'rpc.example'

@@ -5,7 +5,7 @@ import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
@@ -38,7 +38,7 @@ const status = () =>
     chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
     config: { chains: [], roles: ['api'] },
     pool: database.pool,
-    loops: new Loops(),
+    loops: new WorkerLoops(),
     runs: [],
     mirrors: [],
     relays: [],

@@ -10,7 +10,7 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
-import type { Progress } from '../../src/indexer/progress.js'
+import type { BackfillProgress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
@@ -53,7 +53,7 @@ export interface HubWorld {
   /** A fresh indexer that leads, as after a restart. */
   restart(options?: {
     config?: Partial<ChainConfig>
-    onProgress?: (progress: Progress) => void
+    onProgress?: (progress: BackfillProgress) => void
   }): Promise<ChainIndexer>
   stop(): Promise<void>
 }

@@ -6,7 +6,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import {
-  type CommunityTerms,
+  type CommunityPaymentTerms,
   createCommunityProgram,
   type PaidToken,
   paymentNumber,
@@ -91,7 +91,7 @@ export interface LegacyTransaction {
   }[]
 }
 
-export interface CommunityPaymentOrder extends Pick<CommunityTerms, 'amount' | 'recipient'> {
+export interface CommunityPaymentOrder extends Pick<CommunityPaymentTerms, 'amount' | 'recipient'> {
   community: string
   name: string
   /** SOL when absent. */
@@ -111,7 +111,7 @@ export function payCommunity(
     referral: new Uint8Array(32),
   }
   const number = paymentNumber(words.community, words.name)
-  const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey, number }
+  const terms: CommunityPaymentTerms = { ...order, ...words, payer: payer.publicKey, number }
   return sendSolana(
     connection,
     [payer],

@@ -6,7 +6,7 @@ import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
-  isFresh,
+  isSigningDateFresh,
   parseSigningDate,
   verificationMessage,
 } from '../../registry/auth/message.js'
@@ -92,7 +92,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'invalid_request',
       'The signingDate is not of the form 2026-11-20T08:00:00.000Z.',
     )
-  if (!isFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
+  if (!isSigningDateFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
     throw new ApiError(
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',

@@ -1,5 +1,5 @@
 import {
-  type AppendResult,
+  type AppendChangesResult,
   appendSignedChanges,
   type SignedChanges,
 } from '../../db/journal/appendSignedChanges.js'
@@ -191,7 +191,7 @@ export async function appendChange(
 export async function appendInTurn(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
-): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
+): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
   // only old journals have unsigned changes, made by an operator; a new change always has an actor

@@ -18,7 +18,7 @@ import {
   sealShare,
 } from './keyShares.js'
 
-export interface GenerateInput {
+export interface GenerateWalletInput {
   type: AddressType
   name: string
   isPrivate: boolean
@@ -31,7 +31,11 @@ export interface GenerateInput {
  * only in this response.
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
-export async function generateWallet(context: Context, author: ChangeAuthor, input: GenerateInput) {
+export async function generateWallet(
+  context: Context,
+  author: ChangeAuthor,
+  input: GenerateWalletInput,
+) {
   const keys = requireShareKeys(context)
   const { network } = context
   const [wanted] = requireNameList([input.name], parseName, () => 'name')
@@ -62,7 +66,7 @@ export async function generateWallet(context: Context, author: ChangeAuthor, inp
   }
 }
 
-export interface RecoverInput {
+export interface RecoverWalletInput {
   address: string
   /** One of the shares that `generateWallet` returned. */
   share: string
@@ -82,7 +86,7 @@ const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 export async function recoverWallet(
   context: Context,
   session: Pick<Session, 'wallet' | 'type' | 'address'>,
-  input: RecoverInput,
+  input: RecoverWalletInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const keys = requireShareKeys(context)
   const address = requireAddress(input.address, 'address')

@@ -1,6 +1,6 @@
 import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { clustersOf } from '../../registry/journal/eventForms.js'
+import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {
   type FeedItem,
   type FeedRow,
@@ -60,7 +60,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = encryptPageToken(key, end)
-  const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
+  const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {

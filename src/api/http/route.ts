@@ -6,7 +6,7 @@ import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderName } from './headers.js'
-import type { Query } from './query.js'
+import type { RequestQuery } from './query.js'
 import type { CostliestRequest, RefusedRequest } from './sampleRequests.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
@@ -37,7 +37,7 @@ type SessionOf<Auth extends AuthRule> = Auth extends 'required'
 export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> {
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
-  query: Query
+  query: RequestQuery
   /** The query has `testnet=true`. */
   isTestnet: boolean
   /** Body, checked against the route's schema. */
@@ -63,7 +63,7 @@ export interface Price {
   /** The price as docs/use/limits.md shows it, for n elements. */
   text: string
   /** @param body before validation @throws ApiError invalid_request */
-  of(query: Query, body: unknown): number
+  of(query: RequestQuery, body: unknown): number
 }
 
 /**

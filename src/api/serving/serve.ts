@@ -15,7 +15,7 @@ import {
   requireDeployed,
   withStaleness,
 } from '../http/freshness.js'
-import { isTestnet, parseQuery, type Query } from '../http/query.js'
+import { isTestnet, parseQuery, type RequestQuery } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
@@ -262,13 +262,13 @@ class RouteExchange {
   }
 }
 
-const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
+const networkOf = (query: RequestQuery): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
 /** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
-function queryOf({ url = '' }: IncomingMessage): Query {
+function queryOf({ url = '' }: IncomingMessage): RequestQuery {
   if (url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   return parseQuery(url)
@@ -281,7 +281,7 @@ interface Request {
   caller: WaitingCaller
   /** True if the caller has other requests under way: the statements of this one wait in a line. */
   isCrowded: boolean
-  query: Query
+  query: RequestQuery
   bytes: Buffer | undefined
   body: unknown
   /** Units already charged for the bytes. */

@@ -22,7 +22,7 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   updatedAt?: string
 }
 
-export interface TxQuery {
+export interface TxStatusQuery {
   context: Context
   /** Raw bytes of its hash or signature. */
   tx: Buffer

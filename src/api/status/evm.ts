@@ -13,11 +13,11 @@ import {
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { isTerminal } from '../../registry/status.js'
+import { isTerminalStatus } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { findOnChains } from './ask.js'
-import { decideStatus, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
   directBidsCredit,
   packetsOf,
@@ -40,7 +40,7 @@ export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
 
-interface EvmQuery extends TxQuery {
+interface EvmQuery extends TxStatusQuery {
   replacementsLeft: number
 }
 
@@ -73,7 +73,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   return ofChains(query, tracked)
 }
 
-async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus> {
+async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directBidsCredit(query)
@@ -84,7 +84,7 @@ async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus>
 
 /** Response fields of a transaction on the hub itself. */
 const onHub = (
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   block: number,
   { atMs, amountWei }: Pick<JournalledTx, 'atMs' | 'amountWei'>,
 ) => ({
@@ -96,7 +96,7 @@ const onHub = (
   updatedAt: millisecondsText(atMs),
 })
 
-function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
+function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the tail
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideStatus(query.context, {
@@ -106,14 +106,14 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
   return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
 }
 
-async function rememberFromHub(query: TxQuery): Promise<void> {
+async function rememberFromHub(query: TxStatusQuery): Promise<void> {
   const hub = evmChainsOf(query.context)[0]
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
   if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
 }
 
 const remember = (
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   { chain }: EvmPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
@@ -149,7 +149,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   }
   const answer = decideStatus(context, { tracked, seen })
   if (tracked || seen.isOurs) await ignoreOutage(remember(query, chain, seen))
-  if (isTerminal(answer.status) && answer.reason)
+  if (isTerminalStatus(answer.status) && answer.reason)
     await storeVerdict(context.pool, context.network, tx, answer.reason)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }

@@ -15,7 +15,7 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decideStatus, type TxDetails, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type TxDetails, type TxStatus, type TxStatusQuery } from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -60,7 +60,7 @@ export function statusOfPackets(
   }
 }
 
-export async function packetsOf({ context, tx }: TxQuery): Promise<SentPackets | null> {
+export async function packetsOf({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -88,7 +88,7 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
 
 /** @param confirmationsOf called once, for a transaction that is not confirmed yet */
 export async function paymentsOf(
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<SentPackets | null> {
   const payments = await findPayments(context.pool, context.network, tx)
@@ -162,7 +162,7 @@ const creditAnswer = (
       }
     : null
 
-export async function directBidsCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
+export async function directBidsCredit({ context, tx }: TxStatusQuery): Promise<HubCredit | null> {
   const credits = (await findCreditsOfTransaction(context.pool, context.network, tx)).filter(
     ({ eid }) => eid === 0,
   )
@@ -180,7 +180,7 @@ export function statusOfPaidNames(
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
 }
 
-export async function paidNamesOf({ context, tx }: TxQuery): Promise<PaidNames | null> {
+export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

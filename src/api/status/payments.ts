@@ -3,7 +3,7 @@ import { findTrackedTx, rememberSighting, storeVerdict } from '../../db/journal/
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { fallbackIf } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
-import { type Confirmations, isTerminal } from '../../registry/status.js'
+import { type Confirmations, isTerminalStatus } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { findOnChains } from './ask.js'
@@ -58,7 +58,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
       }),
     )
   const answer = decideStatus(context, { tracked, seen })
-  if (isTerminal(answer.status) && answer.reason)
+  if (isTerminalStatus(answer.status) && answer.reason)
     await storeVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }

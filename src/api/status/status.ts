@@ -1,7 +1,7 @@
 import { EVM } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdFormOf } from '../../registry/primitives/txId.js'
-import { isTerminal, type Status } from '../../registry/status.js'
+import { isTerminalStatus, type Status } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
@@ -39,7 +39,7 @@ export async function awaitStatus(
       const progress = await longPolls.progressOf(tx)
       const found = await statusOf(context, tx)
       known ??= found.status
-      if (found.status !== known || isTerminal(found.status)) return { found, looks }
+      if (found.status !== known || isTerminalStatus(found.status)) return { found, looks }
       if (await longPolls.moved(tx, progress, signal)) continue
       // confirmations may have changed during the wait
       return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }

@@ -4,7 +4,7 @@ import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth
 import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { enumOf, type Query } from '../http/query.js'
+import { enumOf, type RequestQuery } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
@@ -44,7 +44,7 @@ const messages = GET_AND_POST.map((method) =>
 )
 
 /** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
-function boundTo(query: Query): MessageSigner | undefined {
+function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
   const type = enumOf(query, 'type', walletKind.options)
   const recovered = query.get('recover')

@@ -10,7 +10,7 @@ import {
   enumOf,
   type PageLimitBounds,
   pageLimitOf,
-  type Query,
+  type RequestQuery,
   wholeNumberOf,
 } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -132,11 +132,11 @@ export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: Page
 }
 
 /** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
-export const sinceTimestampOf = (query: Query): number | undefined =>
+export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
   query.get('nextPage') === undefined ? wholeNumberOf(query, 'fromTimestamp') : undefined
 
 /** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
-function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
+function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
   const orderBy = enumOf(query, 'orderBy', ORDERS)
   const sortBy = enumOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
@@ -148,7 +148,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
 }
 
 /** @throws ApiError unsupported_address */
-function actorOf(query: Query): Buffer | undefined {
+function actorOf(query: RequestQuery): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireSigner(text, 'from').bytes
 }

@@ -14,7 +14,7 @@ import { decodeWallet, lookupAddress } from '../../registry/primitives/address.j
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import type { Query } from '../http/query.js'
+import type { RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
 import { manyAddresses, repeatFor } from '../http/sampleRequests.js'
 import { MAX_BULK, namedObject, z } from '../http/schema.js'
@@ -76,7 +76,7 @@ const join = route.post('/v1/wallets', {
 })
 
 /** Pattern of the requested kinds of wallets; null for all. @throws ApiError invalid_request */
-function storedOf(query: Query): string | null {
+function storedOf(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
   if (TYPES.test(text))

@@ -1,7 +1,7 @@
 import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
 import { ADDRESS_TYPES, WALLET_NAMES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
-import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
+import { OTHER_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
@@ -39,6 +39,6 @@ export const addressType = z.enum(ADDRESS_TYPES)
 
 /** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({
-  description: `\`${[...ADDRESS_TYPES, ...OTHER_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
+  description: `\`${[...ADDRESS_TYPES, ...OTHER_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })

@@ -181,7 +181,7 @@ export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(messagesIn(error))
 
 /** A node's messages in an error. Only for classification: they may hold its URL or the request. */
-export const messagesIn = (error: RpcError): string => textOf(causesOf(error))
+export const messagesIn = (error: RpcError): string => textOf(errorChain(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
@@ -190,7 +190,7 @@ const textOf = (chain: readonly ErrorShape[]): string =>
     .join(' ')
 
 /** An error and its causes, outermost first. Limited, since causes may form a circle. */
-export function causesOf(error: unknown): object[] {
+export function errorChain(error: unknown): object[] {
   const chain: object[] = []
   for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
     chain.push(e)

@@ -79,7 +79,7 @@ export interface PoolOptions<Hash extends string> {
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
   /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): Call
-  /** Checks everything else that identifies the chain. @throws WrongChainError */
+  /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: Call): Promise<Head>

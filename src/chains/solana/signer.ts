@@ -9,7 +9,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { causesOf, fallbackIfFailing, transientError } from '../rpc/errors.js'
+import { errorChain, fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -277,7 +277,7 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
 
 /** A node's error about the transaction itself. Null for a fault of the node. */
 function simulationError(error: unknown): string | null {
-  for (const cause of causesOf(error)) {
+  for (const cause of errorChain(error)) {
     if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
     const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
     return errorName(data?.err ?? 'simulation_failed')

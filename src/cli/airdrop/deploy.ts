@@ -7,7 +7,7 @@ import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/depl
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
-import { type SigningOptions, sendSteps, signingAccount } from '../signing/signing.js'
+import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
 import { configuredChain } from '../values.js'
 import {
   type DistributorTermsCommand,
@@ -42,7 +42,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const chains = new Map([[chain.label, chain]])
     const owners = new Map([[chain.label, args.owner!]])
     const way = { chains, owners, account: signingAccount(command) }
-    if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
+    if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
     const { now } = await recordDistributor(pool, airdrop, address, fromBlock)

@@ -6,7 +6,7 @@ import { migrate } from '../../db/pg/migrate.js'
 import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
-import { messageOf, printJson } from '../output.js'
+import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
 interface Checked extends ReplayHashes {
@@ -83,7 +83,7 @@ async function foldAgain(url: string): Promise<Checked[]> {
     for (const network of NETWORKS) {
       const { atMs } = await readJournalHead(pool, network)
       const replayed = await replayJournal(pool, network).catch((error) => {
-        const text = `the journal of ${network} in the dump can not be folded: ${messageOf(error)}`
+        const text = `the journal of ${network} in the dump can not be folded: ${errorMessageOf(error)}`
         throw new Error(text, { cause: error })
       })
       const isEqual = replayed.live === replayed.rebuilt

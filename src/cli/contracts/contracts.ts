@@ -20,7 +20,7 @@ import {
 } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
-import { type SigningOptions, sendSteps, signingAccount } from '../signing/signing.js'
+import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
 import { type NetworkOptions, networkOf } from '../values.js'
 import { ensDeploymentSettings } from './ens.js'
 
@@ -153,7 +153,8 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
   const steps = deploymentStepsOf(items)
-  if (steps.length > 0 && !(await sendSteps(steps, { ...opened, account }, options))) return
+  if (steps.length > 0 && !(await sendDeploymentSteps(steps, { ...opened, account }, options)))
+    return
   if (steps.length === 0) console.log('Nothing to send.')
   if (!options.unsigned) await show(opened)
 }

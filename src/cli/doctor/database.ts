@@ -15,7 +15,7 @@ import {
   runCheck,
   warning,
 } from '../../ops/finding.js'
-import { databaseFault } from '../database.js'
+import { databaseErrorAdvice } from '../database.js'
 
 const OLDEST_SERVER = 140_000
 /** Shorter than the time limit of a check, so that the result names the cause. */
@@ -43,7 +43,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     }
   const explained = (ask: () => Promise<CheckResult>) => () =>
     ask().catch((error: unknown) => {
-      const fault = databaseFault(error, databaseUrl)
+      const fault = databaseErrorAdvice(error, databaseUrl)
       if (fault === null) throw error
       return failure('can not be used', fault)
     })

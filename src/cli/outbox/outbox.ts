@@ -8,7 +8,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdText } from '../../registry/primitives/txId.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
-import { durationText, messageOf, printFields, printList } from '../output.js'
+import { durationText, errorMessageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOf, wholeNumberParser } from '../values.js'
 
 interface Options extends NetworkOptions {
@@ -31,7 +31,7 @@ export async function printJobs(options: ListOptions): Promise<void> {
   )
   const jobs = await withPool((pool) =>
     listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
-      console.error(`Job ${job} can not be read (${messageOf(error)}).`),
+      console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
     ),
   )
   const nowMs = Date.now()

@@ -57,7 +57,7 @@ interface Way {
  * @throws Error with one sentence where the key is missing, or is not the one that the first step needs; as
  * `sendCall`
  */
-export async function sendSteps(
+export async function sendDeploymentSteps(
   steps: readonly DeploymentStep[],
   { chains, account, owners }: Way,
   options: SigningOptions,

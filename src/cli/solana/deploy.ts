@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
 import { deployProgram, readDeployedProgram } from '../../chains/solana/deployment/deploy.js'
-import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
+import { isRegistrarCode, registrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
@@ -29,7 +29,7 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const program = config.programId ? null : programKey(keyFile)
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
   let found = await readDeployedProgram(rpc, programId)
-  if (found && !isRegistrar(found.code))
+  if (found && !isRegistrarCode(found.code))
     throw new Error(
       `${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`,
     )
@@ -83,7 +83,7 @@ const checksumOf = (code: Buffer): string =>
 export async function upgradeCheck(options: SolanaSigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
   const found = await readDeployedProgram(rpc, new PublicKey(programId))
-  const isOurs = found !== null && isRegistrar(found.code)
+  const isOurs = found !== null && isRegistrarCode(found.code)
   const known = isOurs ? 'ours' : 'another'
   printJson({
     programId,

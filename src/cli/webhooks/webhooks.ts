@@ -14,7 +14,7 @@ import {
   type Webhook,
 } from '../../db/webhooks/webhooks.js'
 import { WEBHOOK_KEY_BYTES, webhookKeyText } from '../../push/webhooks/signature.js'
-import { parseTarget } from '../../push/webhooks/target.js'
+import { parseWebhookUrl } from '../../push/webhooks/target.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
@@ -62,7 +62,7 @@ export async function createWebhook(
   }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
-  parseTarget(url, readEnvironment().webhooksPrivate)
+  parseWebhookUrl(url, readEnvironment().webhooksPrivate)
   const actor = from === undefined ? null : lookupAddress(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(WEBHOOK_KEY_BYTES)

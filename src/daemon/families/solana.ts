@@ -24,7 +24,7 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 }
 
 /** A network's Solana cluster, the source of its watcher, and the relayer of its jobs. */
-export interface OpenSolana extends OpenedChain, SolanaSource {
+export interface OpenedSolanaChain extends OpenedChain, SolanaSource {
   payer: RelaySource
 }
 
@@ -33,7 +33,7 @@ export interface OpenSolana extends OpenedChain, SolanaSource {
  * cluster is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
-export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
+export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
@@ -92,7 +92,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   }
 }
 
-const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in opened
+const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: ChainFamily = {
@@ -117,7 +117,7 @@ export const solanaFamily: ChainFamily = {
       const cluster = config.solana[network]
       const hub = findHub(opened, network)
       if (!cluster || !hub) continue
-      const open = await openSolana({
+      const open = await openSolanaChain({
         pool: ctx.pool,
         network,
         config: cluster,

@@ -1,4 +1,4 @@
-import { claimOfAccount } from '../../registry/fold/community.js'
+import { storedClaimAddress } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
@@ -120,7 +120,7 @@ export async function findConfirmedClaim(
   }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
   const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
-  const claims = claimed.map(({ account }) => claimOfAccount(account))
+  const claims = claimed.map(({ account }) => storedClaimAddress(account))
   const used = await usedClaims(db, network, [community, claims])
   const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
   return (free ?? claimed[0])?.account ?? null

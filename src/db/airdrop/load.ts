@@ -8,7 +8,7 @@ import {
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { insertRows, type RowsToInsert } from '../pg/arrays.js'
-import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
+import { AIRDROP_STATE, advisoryLockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
 import {
@@ -143,7 +143,7 @@ async function deleteAirdrop(
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
-  const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
+  const [lock] = await readRows<{ locked: boolean }>(client, sql, advisoryLockKeys(network, 'load'))
   if (!lock!.locked)
     throw new AirdropError(
       `Another command is loading an airdrop of ${network}: try again when it has ended.`,

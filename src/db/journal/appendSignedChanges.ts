@@ -16,7 +16,7 @@ import { writeChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
 import { loadRegistrySlice, probeRowKeys } from './slice.js'
 
-export type AppendResult =
+export type AppendChangesResult =
   /**
    * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
    * an effect.
@@ -62,7 +62,7 @@ const LOCK_TRIES = 3
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
-): Promise<AppendResult> {
+): Promise<AppendChangesResult> {
   for (let tries = 1; ; tries++) {
     try {
       return await appendOnce(pool, request)
@@ -72,7 +72,7 @@ export async function appendSignedChanges(
   }
 }
 
-function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
+function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChangesResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>
     decodeEntry({
@@ -126,7 +126,7 @@ function decide(
   slice: RegistrySlice,
   entries: readonly DecodedEntry[],
   nowMs: number,
-): Changes | Extract<AppendResult, { kind: 'refused' }> {
+): Changes | Extract<AppendChangesResult, { kind: 'refused' }> {
   const folded = fold(slice, entries, nowMs)
   const { outcomes } = folded
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal

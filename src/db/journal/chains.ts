@@ -195,7 +195,7 @@ export function unhaltChain(
 }
 
 /** Bodies of a chain's journal entries with this log index, by block. */
-export async function readBodies(
+export async function readEntryBodies(
   pool: pg.Pool,
   { network, chain }: ChainRow,
   blocks: readonly number[],

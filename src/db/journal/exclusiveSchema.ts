@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { lockKeys } from '../pg/codes.js'
+import { advisoryLockKeys } from '../pg/codes.js'
 
 /**
  * Runs `work` with a new schema of its own, under an advisory lock for this kind of work and network. The connection is
@@ -17,7 +17,7 @@ export async function withExclusiveSchema<T>(
   const client = await pool.connect()
   const schema = `${kind}_${network}`
   const drop = () => client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-  const keys = lockKeys(network, kind)
+  const keys = advisoryLockKeys(network, kind)
   let isLocked = false
   try {
     const { rows } = await client.query<{ locked: boolean }>(

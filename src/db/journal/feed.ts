@@ -1,4 +1,4 @@
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -79,7 +79,8 @@ const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => st
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
-// the zero address also matches private actors, which are shown as it. Each half of the union uses the index.
+// the zero address also matches private actors, which the feed shows as the zero address. Each half of the union uses
+// the index.
 const byNobody = inOrder(
   '_nobody',
   (l, order) =>
@@ -105,7 +106,7 @@ export async function readJournalRange(
   if (!head || head.kind !== null)
     throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   const found = rows.flatMap((row) =>
-    row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })],
+    row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )
   return { generation: head.generation, newest: head.newest, rows: found }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
-import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
+import { ENTRY_KIND, type Entry, entryKindOfCode } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
 import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
@@ -159,7 +159,7 @@ async function readEntries(
   return rows
     .slice(0, slices[BATCH_MOVE_ENTRIES])
     .map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
-      kind: entryKind(kind),
+      kind: entryKindOfCode(kind),
       position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
       txKey: txKey === null ? null : BigInt(txKey),
       ...row,

@@ -17,7 +17,7 @@ const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 
-export const lockKeys = (
+export const advisoryLockKeys = (
   network: Network,
   purpose: keyof typeof LOCK_PURPOSE,
 ): [number, number] => [LOCK_CLASS, NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose]]

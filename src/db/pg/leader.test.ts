@@ -5,7 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
-import { Loops } from '../../ops/loops.js'
+import { WorkerLoops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertLeader } from '../journal/head.js'
 import {
@@ -172,7 +172,7 @@ it.each([-YEAR_MS, 2 * MAX_SKEW_MS])(
 it('a listener whose connection falls silent listens on a new connection', async () => {
   const stop = new AbortController()
   const heard: string[] = []
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({
     url: throughProxy(),
     signal: stop.signal,
@@ -197,7 +197,7 @@ it('a stop that interrupts the leader’s work is not a failure', async () => {
   const stop = new AbortController()
   const { signal } = stop
   const errors: Error[] = []
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({ url: server.url, signal, loops, onError: () => {} })
   const onError = (error: Error) => void errors.push(error)
   let isLeading = false

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { causeOf } from '../../ops/causes.js'
+import { errorCause } from '../../ops/causes.js'
 import { fallbackIf } from '../../ops/log/errors.js'
-import type { Loop, Loops } from '../../ops/loops.js'
+import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pause } from '../../ops/notify.js'
 import { oncePerMinute } from '../../ops/oncePerMinute.js'
 import { LeadLostError } from '../../ops/worker.js'
@@ -146,7 +146,7 @@ export interface LeadOptions {
   role: LeaderRole
   signal: AbortSignal
   /** Records that this process leads or tries to, for its status. */
-  loops: Loops
+  loops: WorkerLoops
   /**
    * Called when the work or an attempt to lead fails, once for a series of equal failures. Work and attempt are then
    * repeated. A single failure of the database is not reported, only the second in a row.
@@ -172,7 +172,7 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
     loop.failed(error)
     failures += 1
     // a busy server may miss a single timeout
-    if (failures > 1 || causeOf(error) !== 'database') onError(error)
+    if (failures > 1 || errorCause(error) !== 'database') onError(error)
   }
   while (!signal.aborted) {
     await leadOnce(options, loop, work).then(() => {
@@ -187,7 +187,7 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
 /** Runs the work once the lead is free, for as long as it is held. */
 async function leadOnce(
   { leases, network, role, signal }: LeadOptions,
-  loop: Loop,
+  loop: WorkerLoop,
   work: Work,
 ): Promise<void> {
   const leadership = await takeLeadIfFree(leases, network, role, loop.turned)

@@ -1,4 +1,4 @@
-import type { Loop, Loops } from '../../ops/loops.js'
+import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
@@ -47,7 +47,7 @@ export interface ListenerOptions {
   url: string
   signal: AbortSignal
   /** Records that the process listens or tries to, for its status. */
-  loops: Loops
+  loops: WorkerLoops
   onError: (error: Error) => void
   /** Called when it listens on a new connection because the previous one broke or fell silent. */
   onRenewed?: () => void
@@ -66,7 +66,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
   let hasListened = false
 
   /** Listens until the signal. @throws when the connection breaks or does not answer in time */
-  const listen = (loop: Loop): Promise<void> => {
+  const listen = (loop: WorkerLoop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return withConnection(options, async (client) => {
       const heard = createWakeUp()

@@ -1,5 +1,5 @@
 import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import {
@@ -158,9 +158,12 @@ function view(rows: readonly Row[]): ClusterView | null {
   }
 }
 
-/** The actor in a change's body. The public actor may be a pseudonym. */
+/**
+ * The actor in the body of a signed change of a cluster, null for other entries. The public `updatedBy` may show
+ * another wallet in place of a private actor.
+ */
 function actorOf(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null
-  const kind = entryKind(code)
+  const kind = entryKindOfCode(code)
   return isClusterChangeKind(kind) ? actorOfChange(kind, body) : null
 }

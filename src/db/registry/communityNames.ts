@@ -1,5 +1,5 @@
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
@@ -175,7 +175,7 @@ export async function findOwnedCommunityNames(
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ kind, body, ...name }) => ({
     ...name,
-    paid: entryKind(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
+    paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
   }))
 }
 

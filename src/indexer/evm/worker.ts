@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type ChainRow, readBodies, readChain } from '../../db/journal/chains.js'
+import { type ChainRow, readChain, readEntryBodies } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
@@ -121,7 +121,7 @@ export async function findUnappliedMinima(
   const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
   if (past.length === 0) return []
   const blocks = past.map(([block]) => block)
-  const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
+  const journalled = await readEntryBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
   return past
     .filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei)))
     .map(([block]) => block)

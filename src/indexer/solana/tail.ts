@@ -25,7 +25,7 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Progr
   /** Ids of the stored payments. Null until they were written once. */
   let stored: string | null = null
   /**
-   * Replaces the stored unconfirmed payments by those that the cluster shows now.
+   * Replaces the stored unconfirmed payments by the unconfirmed payments that the cluster shows now.
    * @param listedTo newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
    * @param downToSlot slot below which nothing is unconfirmed
    * @returns the number of payments

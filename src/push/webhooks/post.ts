@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { lookupPublicAddress, parseTarget } from './target.js'
+import { lookupPublicAddress, parseWebhookUrl } from './target.js'
 
 /** Time limit of a delivery, from the connection to the response's head, ms. */
 export const POST_TIMEOUT_MS = 10_000
@@ -27,7 +27,7 @@ export function postMessage({
   allowsPrivate,
   signal,
 }: PostOptions): Promise<number> {
-  const url = parseTarget(text, allowsPrivate)
+  const url = parseWebhookUrl(text, allowsPrivate)
   const late = AbortSignal.timeout(POST_TIMEOUT_MS)
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)

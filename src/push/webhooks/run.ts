@@ -9,7 +9,7 @@ import {
 import { alarmFields } from '../../ops/alarms.js'
 import { isOwnError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'
-import type { Loops } from '../../ops/loops.js'
+import type { WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
@@ -29,7 +29,7 @@ export interface WebhookOptions {
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
-  loops: Loops
+  loops: WorkerLoops
   signal: AbortSignal
 }
 

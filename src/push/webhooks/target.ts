@@ -57,7 +57,7 @@ export const isPrivateAddress = (address: string): boolean => {
  * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
  * @throws TargetRefusedError with one sentence
  */
-export function parseTarget(text: string, allowsPrivate: boolean): URL {
+export function parseWebhookUrl(text: string, allowsPrivate: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TargetRefusedError('The target is no http(s) URL.')

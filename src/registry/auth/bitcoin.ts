@@ -3,7 +3,7 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 import {
   anyOfChecks,
   isSignedByEcdsa,
@@ -198,7 +198,7 @@ export const bitcoinWallets: WalletKind = {
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
   read(text) {
-    const { encoded } = openEnvelope(text)
+    const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
       return anyOfChecks(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
     return anyOfChecks(

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 import {
   anyOfChecks,
   isSignedByEcdsa,
@@ -47,7 +47,7 @@ export const cosmosWallets: WalletKind = {
   refused:
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   read(text) {
-    const { encoded, fields } = openEnvelope(text)
+    const { encoded, fields } = openSignatureEnvelope(text)
     const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
     return anyOfChecks(
       keysOf(fields.pub_key).flatMap((key) =>

@@ -8,9 +8,9 @@ export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 export interface WalletKind {
   /** Word for its accounts in a message, such as "Ethereum account". */
   account: string
-  /** The address as its messages show it; absent where they show the canonical form. */
+  /** The address as messages of this kind show it. Absent where messages show the canonical form. */
   shown?(text: string): string
-  /** Its messages name the chain on which smart wallets are checked. */
+  /** True if messages of this kind name the chain on which smart wallets are checked. */
   hasChainId?: true
   /** Whether an address of a type can belong to a wallet of this kind. */
   proves(type: Wallet['type']): boolean

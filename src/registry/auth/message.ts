@@ -24,7 +24,7 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-export const isFresh = (
+export const isSigningDateFresh = (
   signingMs: number,
   nowMs: number,
   maxAgeMs = SIGNING_DATE_MAX_AGE_MS,

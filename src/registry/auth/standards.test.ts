@@ -4,7 +4,7 @@ import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
 import { parseContractSignature } from './evm.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from './kinds.js'
-import { boundMessage, isFresh, parseSigningDate } from './message.js'
+import { boundMessage, isSigningDateFresh, parseSigningDate } from './message.js'
 
 /** Vectors from the standards' own repositories. test/vectors/standards/README.md has their commits. */
 function vectorsOf<T>(file: string): T {
@@ -134,7 +134,7 @@ describe('SIWE', () => {
     ).toEqual(expected)
     const signingMs = parseSigningDate(fields.issuedAt)
     const timeMs = Date.parse(fields.time ?? '2026-11-20T08:00:00.000Z')
-    expect(signingMs !== null && isFresh(signingMs, timeMs)).toBe(false)
+    expect(signingMs !== null && isSigningDateFresh(signingMs, timeMs)).toBe(false)
   })
 
   const parsed =

@@ -1,9 +1,9 @@
 import { encodeBidEffects, encodeChangeEffects } from '../journal/effects.js'
-import { clustersOf, storedEvent } from '../journal/eventForms.js'
+import { clustersOfEvent, toStoredEvent } from '../journal/eventForms.js'
 import {
   EVENTS,
+  type MirrorState,
   type PublicEvent,
-  type PublicState,
   type PublicWallet,
 } from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
@@ -62,7 +62,7 @@ export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
     if (event.type === 'CREATE_CLUSTER') made.add(event.cluster)
-    const before = clustersOf(event).filter((id) => !made.has(id))
+    const before = clustersOfEvent(event).filter((id) => !made.has(id))
     for (const id of before) keys.clusterIds.add(keyOf(fromHex(id)))
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
@@ -107,7 +107,7 @@ export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][
 }
 
 /** State of the mirror while events are applied in order. */
-class CopyState implements PublicState {
+class CopyState implements MirrorState {
   readonly #work: FoldState
   /** Serials of clusters by their public ids. */
   readonly #serials = new Map<string, number>()
@@ -126,7 +126,7 @@ class CopyState implements PublicState {
       'wallet' in event && event.cluster !== null
         ? this.#walletsOf(event.cluster).get(keyOf(event.wallet))
         : undefined
-    return storedEvent(event, (id) => this.#serialOf(id), wallet)
+    return toStoredEvent(event, (id) => this.#serialOf(id), wallet)
   }
 
   createCluster({ cluster }: On<'createCluster'>) {
@@ -223,7 +223,7 @@ class CopyState implements PublicState {
   }
 }
 
-type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
+type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /** Kind, body and effects of an entry with the given events. */
 function contentOf(

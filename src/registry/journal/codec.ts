@@ -164,7 +164,7 @@ export function union<Key extends string, C extends UnionCases>(
 const sink = new ByteSink()
 
 /** Encodes a value, with the version of its form before it. */
-export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
+export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buffer {
   sink.clear()
   sink.byte(version)
   codec.write(sink, value)
@@ -172,7 +172,7 @@ export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
 }
 
 /** @throws RangeError for another version or surplus bytes */
-export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
+export function decodeValue<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const found = u8.read(from)
   if (found !== version)

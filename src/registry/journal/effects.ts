@@ -4,8 +4,8 @@ import {
   type Codec,
   type CodecValue,
   constant,
-  decode,
-  encode,
+  decodeValue,
+  encodeValue,
   flag,
   list,
   nullable,
@@ -66,13 +66,13 @@ export type CommunityEffects = CodecValue<typeof community>
 export type ChangeEffects = CodecValue<typeof change>
 
 /** Decoders throw RangeError for bytes that their encoder does not make. */
-export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)
-export const decodeBidEffects = (stored: Buffer): BidEffects => decode(bid, VERSION, stored)
+export const encodeBidEffects = (effects: BidEffects): Buffer => encodeValue(bid, VERSION, effects)
+export const decodeBidEffects = (stored: Buffer): BidEffects => decodeValue(bid, VERSION, stored)
 export const encodeChangeEffects = (effects: ChangeEffects): Buffer =>
-  encode(change, VERSION, effects)
+  encodeValue(change, VERSION, effects)
 export const decodeChangeEffects = (stored: Buffer): ChangeEffects =>
-  decode(change, VERSION, stored)
+  decodeValue(change, VERSION, stored)
 export const encodeCommunityEffects = (effects: CommunityEffects): Buffer =>
-  encode(community, VERSION, effects)
+  encodeValue(community, VERSION, effects)
 export const decodeCommunityEffects = (stored: Buffer): CommunityEffects =>
-  decode(community, VERSION, stored)
+  decodeValue(community, VERSION, stored)

@@ -20,7 +20,7 @@ const KIND_OF_CODE = new Map<number, EntryKind>(
 )
 
 /** @throws RangeError for an unknown code */
-export function entryKind(code: number): EntryKind {
+export function entryKindOfCode(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
   if (!kind)
     throw new RangeError(

@@ -34,7 +34,7 @@ const fieldOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 
 /** Clusters that an event refers to. */
-export const clustersOf = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
+export const clustersOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
   EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
@@ -82,7 +82,7 @@ const matching = (form: RegExp, json: unknown): string | undefined =>
   typeof json === 'string' && form.test(json) ? json : undefined
 
 /** Reads an event of a type from `data` of v1. Unknown fields are ignored. @returns undefined for malformed data */
-export function readEvent(type: EventType, data: unknown): ShownEvent<string> | undefined {
+export function parseEventData(type: EventType, data: unknown): ShownEvent<string> | undefined {
   const json = Object(data) as Readonly<Record<string, unknown>>
   const event: Record<string, unknown> = { type }
   for (const { key, kind, v1 } of EVENTS[type].list) {
@@ -99,7 +99,7 @@ export function readEvent(type: EventType, data: unknown): ShownEvent<string> | 
  * @param serialOf serial of a cluster by its public id
  * @param wallet the event's wallet in its cluster after the event, for the fields that v1 does not show
  */
-export function storedEvent(
+export function toStoredEvent(
   shown: ShownEvent<string>,
   serialOf: (id: string) => number,
   wallet: object | undefined,

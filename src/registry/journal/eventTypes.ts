@@ -46,7 +46,7 @@ interface Place {
 }
 
 /** State of a mirror. A method throws for an event that does not fit the state. */
-export interface PublicState {
+export interface MirrorState {
   createCluster(event: { cluster: string }): void
   addWallet(event: Place & PublicWallet): void
   changeWallet(place: Place, change: Partial<PublicWallet>): void
@@ -76,7 +76,7 @@ interface EventRow<F extends EventFields, V01 extends V01Type | null> {
    */
   fields: F
   /** Applies the event to a mirror's state. */
-  apply(state: PublicState, event: ValuesOf<F, string, string>): void
+  apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 
 const row = <const F extends EventFields, const V01 extends V01Type | null>(

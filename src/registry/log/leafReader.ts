@@ -1,5 +1,5 @@
 import { parseJson } from '../journal/body.js'
-import { readEvent } from '../journal/eventForms.js'
+import { parseEventData } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
 import { lookupAddress, STORED_ZERO_ADDRESS } from '../primitives/address.js'
@@ -24,7 +24,7 @@ const write = leafWriter<string>(String)
 export function readLeaf(text: string, number: number): LeafEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
   const isKnown = typeof type === 'string' && Object.hasOwn(EVENTS, type)
-  const event = isKnown && readEvent(type as EventType, data)
+  const event = isKnown && parseEventData(type as EventType, data)
   const wallet = typeof from === 'string' && lookupAddress(from)
   if (event && wallet && isTime(at)) {
     const actor = wallet.bytes.equals(STORED_ZERO_ADDRESS) ? null : wallet.bytes

@@ -6,7 +6,7 @@ import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
   type ClusterSnapshot,
-  type PaymentView,
+  type JobPaymentView,
   paymentViewOf,
   planBlockhashJob,
 } from './blockhash.js'
@@ -27,8 +27,8 @@ const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   payment: null,
   ...change,
 })
-const HELD: PaymentView = { is: 'held' }
-const GONE: PaymentView = { is: 'unknown' }
+const HELD: JobPaymentView = { is: 'held' }
+const GONE: JobPaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
 const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
@@ -87,7 +87,8 @@ describe('a signed transaction', () => {
   })
 
   it('that expired without inclusion is signed again only where its payment is still held', () => {
-    const late = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
+    const late = (view: JobPaymentView) =>
+      planBlockhashJob(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
     expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
@@ -105,7 +106,7 @@ describe('a queued job', () => {
   })
 
   it('ends with the outcome of its payment', () => {
-    const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
+    const view = (payment: JobPaymentView) => planBlockhashJob(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
       record({ is: 'parked', reason: 'settled_elsewhere' }),

@@ -5,7 +5,7 @@ import type { JobEvent } from './index.js'
 import { type BlockhashJob, hasJobEnded } from './job.js'
 
 /** The payment of a job, as the cluster shows it. */
-export type PaymentView =
+export type JobPaymentView =
   /** The job can be executed. */
   | { is: 'held' }
   /** The job is done, whoever did it. */
@@ -24,7 +24,7 @@ export function paymentViewOf(
   kind: JobKind,
   isHeld: boolean,
   outcome: PaymentOutcome | null,
-): PaymentView {
+): JobPaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
   // the outcome of a payment for a community name shows the kind of its end
   const isBack = outcome !== 'released'
@@ -44,7 +44,7 @@ export interface ClusterSnapshot {
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
   /** The payment in a slot after that block. Null while it has not been read. */
-  payment: PaymentView | null
+  payment: JobPaymentView | null
 }
 
 export type BlockhashAction =
@@ -75,7 +75,7 @@ export function planBlockhashJob(
 /**
  * The job's payment is not held any more. Only the outcome that the watcher read ends the job, never one node's answer.
  */
-function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
+function planDone(payment: JobPaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown'
@@ -86,7 +86,7 @@ function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAct
 /**
  * No signed transaction can be included any more: the payment shows whether the job is done, or may be signed again.
  */
-function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
+function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':
       // a node's refusal is the reason why it was not included

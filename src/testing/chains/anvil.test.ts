@@ -4,9 +4,9 @@ import { createPublicClient, createTestClient, createWalletClient, http } from '
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
-import { isAlive, sleep, waitFor } from '../processes/processes.js'
+import { isProcessAlive, sleep, waitFor } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
-import { restoreState } from './anvilState.js'
+import { restoreAnvilState } from './anvilState.js'
 import { waitForReceipt } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
@@ -72,7 +72,7 @@ describe('startAnvil', () => {
     const finalized = await reader.getBlock({ blockTag: 'finalized' })
     expect(latest.number - finalized.number).toBeLessThanOrEqual(3n)
     for (const anvil of running.splice(0)) await anvil.stop()
-    for (const anvil of chains) expect(isAlive(anvil.pid), anvil.rpcUrl).toBe(false)
+    for (const anvil of chains) expect(isProcessAlive(anvil.pid), anvil.rpcUrl).toBe(false)
   })
 
   it('reports a taken port, a missing binary, a bad flag', async () => {
@@ -123,9 +123,9 @@ describe('the kept state', { timeout: 180_000 }, () => {
 
     it('not when it is missing or complete', () => {
       const statePath = path.join(home, 'chosen.json')
-      expect(restoreState(statePath)).toBeUndefined()
+      expect(restoreAnvilState(statePath)).toBeUndefined()
       fs.writeFileSync(statePath, state(7))
-      expect(restoreState(statePath)).toBe(7)
+      expect(restoreAnvilState(statePath)).toBe(7)
     })
 
     it.each([
@@ -136,7 +136,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     ])('when it is %s', (_, broken) => {
       const statePath = path.join(home, 'broken.json')
       fs.writeFileSync(statePath, broken)
-      expect(() => restoreState(statePath)).toThrow('is no state of a chain; delete it')
+      expect(() => restoreAnvilState(statePath)).toThrow('is no state of a chain; delete it')
     })
   })
 })

@@ -37,7 +37,7 @@ export interface AnswerContext {
 }
 
 /** The wrong answer to a call. Null where the fault does not apply to the call's content. */
-export async function wrongAnswer(
+export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
   context: AnswerContext,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
+import { answerWithFault, type FaultLimits, type FaultyAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import {
   BATCH_METHOD,
@@ -57,7 +57,7 @@ export function createPipe(options: PipeOptions) {
   ): Promise<FaultyAnswer> => {
     if (kind === null || !isAnswerFault(kind)) return ask(call)
     const next = randomSequence(seed, 'answer', request.method, request.ordinal)
-    const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
+    const wrong = await answerWithFault(kind, call, { upstream, forks, limits, next })
     if (!wrong) return ask(call)
 
     if (kind === 'lie') staged.lies.delete(request.method as LieMethod)

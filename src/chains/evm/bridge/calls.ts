@@ -2,7 +2,7 @@ import { decodeErrorResult, encodeFunctionData, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
-import { causesOf, revertData } from '../../rpc/errors.js'
+import { errorChain, revertData } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
@@ -169,7 +169,7 @@ const ERRORS = [
 
 /** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
 export function revertReason(error: unknown): string | null {
-  for (const cause of causesOf(error)) {
+  for (const cause of errorChain(error)) {
     const data = revertData(cause)
     if (data !== null) return errorName(data)
   }

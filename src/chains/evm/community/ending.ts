@@ -78,7 +78,12 @@ export const paymentStruct = ({
 export const tokenAddress = (token: string): Hex =>
   token === NATIVE ? zeroAddress : (token as Hex)
 
-export const readOutcomes = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
+export const readPaymentOutcomes = (
+  call: Call,
+  payments: Hex,
+  ids: readonly Buffer[],
+  block: Hex,
+) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
@@ -92,7 +97,7 @@ export async function arePaymentsEnded(
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await readOutcomes(call, payments, ids, quantity(block))
+  const outcomes = await readPaymentOutcomes(call, payments, ids, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD_OUTCOME)

@@ -16,7 +16,7 @@ interface CommunityPaymentKey {
   number: bigint
 }
 
-export interface CommunityTerms extends CommunityPaymentKey {
+export interface CommunityPaymentTerms extends CommunityPaymentKey {
   /** Community and name as 32-byte words, as stored on chain. */
   community: Uint8Array
   name: Uint8Array
@@ -98,7 +98,7 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     /** Pays payments out to their recipients. Signed by the relay authority. */
     release: decide('release_community', ({ recipient }) => recipient),
     /** Pays in SOL, or in a token. Signed by the payer. */
-    pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
+    pay(terms: CommunityPaymentTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
       const args = {

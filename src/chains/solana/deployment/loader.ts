@@ -134,7 +134,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
 }
 
 /** True if the code is the registrar's, with only zeros behind it. */
-export function isRegistrar(code: Buffer): boolean {
+export function isRegistrarCode(code: Buffer): boolean {
   const own = registrarCode()
   return (
     code.subarray(0, own.length).equals(own) &&

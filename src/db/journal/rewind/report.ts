@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
+import { ENTRY_KIND, type EntryKind, entryKindOfCode } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../../pg/codes.js'
 import { partitionOf } from '../../pg/partitions.js'
@@ -66,7 +66,7 @@ export async function compareWithRebuilt(
     names: await sample(sql.names),
     withoutEffect: {
       ...lost,
-      first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKind(kind) })),
+      first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKindOfCode(kind) })),
     },
     staying: isHub ? { count: 0, first: [] } : await sample(sql.staying, chain, block),
   }

@@ -6,7 +6,7 @@ import type { Account, ShowMessage } from './state.js'
 import { UnansweredError } from './wallets.js'
 
 /** A transaction that was sent from this tab. */
-export interface Followed {
+export interface FollowedPayment {
   title: string
   tx: string
   /** Wallet that paid. */
@@ -21,10 +21,10 @@ const ASKED_ITEM = 'clusterd.unanswered'
 const KEPT = 20
 
 /** Module state, because a wallet may answer after its visitor has opened another page. */
-let all = loadTabItem<readonly Followed[]>(ITEM) ?? []
-const listeners = new Set<(known: readonly Followed[]) => void>()
+let all = loadTabItem<readonly FollowedPayment[]>(ITEM) ?? []
+const listeners = new Set<(known: readonly FollowedPayment[]) => void>()
 
-function know(next: readonly Followed[]): void {
+function know(next: readonly FollowedPayment[]): void {
   all = next
   saveTabItem(
     ITEM,
@@ -33,9 +33,9 @@ function know(next: readonly Followed[]): void {
   for (const listener of listeners) listener(next)
 }
 
-const isOpen = ({ status }: Followed): boolean => !status || !isFinalStatus(status)
+const isOpen = ({ status }: FollowedPayment): boolean => !status || !isFinalStatus(status)
 
-type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
+type Payment = Pick<FollowedPayment, 'title' | 'payer' | 'isTestnet'>
 
 /** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
 let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
@@ -103,7 +103,7 @@ const FOLLOW_PAUSE_MS = 500
 /** Polls the open payments one after the other, because a browser has few connections to one service. */
 async function followOpen(
   left: AbortSignal,
-  onEnd: (ended: Followed, status: TxStatus) => void,
+  onEnd: (ended: FollowedPayment, status: TxStatus) => void,
 ): Promise<void> {
   for (let turn = 0; !left.aborted; turn++) {
     const open = all.filter(isOpen)
@@ -130,7 +130,7 @@ export function useFollowed(
   latest.current = { payer, say, onEnd }
   useEffect(() => {
     const left = new AbortController()
-    const end = async ({ title, payer }: Followed, { status }: TxStatus) => {
+    const end = async ({ title, payer }: FollowedPayment, { status }: TxStatus) => {
       await latest.current.onEnd()
       // the transaction belongs to another wallet
       if (latest.current.payer !== payer) return

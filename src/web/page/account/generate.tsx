@@ -4,7 +4,7 @@ import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, LabelledControl } from './pieces.js'
-import { proofOf, useAccount } from './state.js'
+import { useAccount, walletProofOf } from './state.js'
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
 export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
@@ -65,7 +65,7 @@ function Recover() {
   const [key, setKey] = useState('')
   const recover = async (typed: FormValues) => {
     const address = typed('address')
-    const proof = await proofOf(await account.account(), { recover: address })
+    const proof = await walletProofOf(await account.account(), { recover: address })
     const body = { address, share: typed('share'), ...proof }
     const path = '/v1/clusters/generate/wallet/recover'
     const { privateKey } = await account.send<{ privateKey: string }>(path, { body })

@@ -68,7 +68,7 @@ const SESSION_ITEM = 'clusterd.session'
  * of smart wallets are valid too.
  * @param more `recover`: the generated wallet whose key the message requests
  */
-export async function proofOf(
+export async function walletProofOf(
   { type, address, sign }: ConnectedAccount,
   more: Record<string, string> = {},
 ) {
@@ -305,7 +305,7 @@ function walletActions(
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
       const { type, address } = found
-      const body = { ...(await proofOf(found)), type, wallet: address }
+      const body = { ...(await walletProofOf(found)), type, wallet: address }
       const { token } = await callApi<{ token: string }>('/v1/auth/token', {
         isTestnet: false,
         body,

@@ -31,7 +31,7 @@ import {
   NamePicture,
   VerifiedBadge,
 } from '../parts/basics.js'
-import { Events } from '../parts/feed.js'
+import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
 /** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
@@ -270,7 +270,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
           <p class="empty">It has done nothing in public.</p>
         ) : (
           <>
-            <Events events={items} />
+            <EventList events={items} />
             <MoreButton
               isMore={isMore && items.length < EVENTS.most}
               onMore={more}
