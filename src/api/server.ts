@@ -10,7 +10,7 @@ import {
   serverLimits,
 } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
-import { type ContextDeps, createContexts } from './http/context.js'
+import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
 import { createRateLimitGate } from './limits/gate.js'
 import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
@@ -41,7 +41,7 @@ export type Api = ReturnType<typeof createApi>
 
 /** Creates the API. Its only state is the database's keys, read once. */
 export function createApi(deps: ApiDeps) {
-  const contexts = createContexts(deps)
+  const contexts = createRequestContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
   const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {

@@ -8,7 +8,7 @@ import { readRules } from '../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../db/outbox/refusals.js'
 import { findOpenCommunityPayments, type OpenPayment } from '../db/payments/open.js'
 import { markAppended } from '../db/payments/payments.js'
-import { notify } from '../db/pg/notify.js'
+import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { clustersWithVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
 import { alarmFields } from '../ops/alarms.js'
@@ -292,7 +292,7 @@ async function enter(
       (_, i) => changes.payments[i]!.judgement.outcome !== 'registered',
     )
     await queueRefusals(client, network, refused, nowMs())
-    if (still.length > 0) await notify(client, network)
+    if (still.length > 0) await notifyNetwork(client, network)
     failpoint('judge.before_commit')
     return still.length
   })

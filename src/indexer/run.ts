@@ -5,7 +5,7 @@ import { removeExpired } from '../db/deployment/retention.js'
 import { hideSqlFeedCopy } from '../db/journal/feed.js'
 import { moveNextNames } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { type Listener, parsePayload } from '../db/pg/notify.js'
+import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
@@ -65,7 +65,7 @@ export function runIndexers(
   const logNotify = createWakeUp()
   const logMemory = new LastSignedLog()
   at.listener.subscribe((payload) => {
-    if (parsePayload(network, payload) === 'notify') logNotify.notify()
+    if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
   const onError = (err: Error) =>
     log[errorCause(err) === 'database' ? 'warn' : 'error'](

@@ -77,8 +77,8 @@ export async function readAgreedRecord(
 }
 
 /**
- * As `recordAt`, but null where the record is not known at this block; it may be known at another. @throws
- * DisagreementError
+ * As `readAgreedRecord`, but null where the record is not known at this block. It may be known at another block.
+ * @throws DisagreementError
  */
 export const readAgreedRecordOrNull = (
   chain: EvmChain,

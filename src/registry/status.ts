@@ -118,7 +118,7 @@ export type Refund =
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
-  /** The payer has reclaimed it. */
+  /** The payer has reclaimed the payment. */
   | 'reclaimed'
   /** The recipient has the money. */
   | 'released'

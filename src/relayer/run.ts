@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { type Listener, parsePayload } from '../db/pg/notify.js'
+import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
@@ -68,7 +68,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
-    const heard = parsePayload(network, payload)
+    const heard = parseNotificationPayload(network, payload)
     if (heard) led?.wake(heard)
   })
   const onError = (err: Error) =>

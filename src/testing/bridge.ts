@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { notify } from '../db/pg/notify.js'
+import { notifyNetwork } from '../db/pg/notify.js'
 import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWholeNumber } from './chains/actions.js'
@@ -66,7 +66,7 @@ export function createBridge(databaseUrl: string): Bridge {
       within(async (client) => {
         await dropTriggers(client)
         await client.query(`UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING}`)
-        for (const network of NETWORKS) await notify(client, network)
+        for (const network of NETWORKS) await notifyNetwork(client, network)
       }),
   }
 }

@@ -15,7 +15,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
-import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
+import { createListener, notifyBlock, notifyNetwork } from '../../src/db/pg/notify.js'
 import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
@@ -174,7 +174,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     append: (network, entries) =>
       inTransaction(pool, async (client) => {
         await append(client, network, entries)
-        await notify(client, network)
+        await notifyNetwork(client, network)
       }),
     tail: (network, blocks) =>
       inTransaction(pool, async (client) => {

@@ -10,7 +10,7 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { createContexts } from '../../src/api/http/context.js'
+import { createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import {
@@ -70,7 +70,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
     return privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
   }
-  const { mainnet: context } = createContexts({ pool, chains, config, releaseSigner })
+  const { mainnet: context } = createRequestContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!

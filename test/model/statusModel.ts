@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
-import { createContexts, evmChainsOf } from '../../src/api/http/context.js'
+import { createRequestContexts, evmChainsOf } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
@@ -294,7 +294,7 @@ export async function runStatusModel(world: HubWorld, runs: number): Promise<Map
   const rpc = createChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
   const contextOf = (port: ChainPort): Context =>
-    createContexts({
+    createRequestContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       chains: [port],

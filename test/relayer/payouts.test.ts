@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { createListener, notify } from '../../src/db/pg/notify.js'
+import { createListener, notifyNetwork } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
@@ -299,7 +299,7 @@ describe('a running payer', () => {
     await expect
       .poll(async () => {
         // a poll interval would never end here: only notifications wake the payer
-        await notify(pool, 'mainnet')
+        await notifyNetwork(pool, 'mainnet')
         await world.watch()
         return logged.some(({ msg }) => msg === 'refunded a payment')
       }, WAIT)

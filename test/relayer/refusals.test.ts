@@ -1,7 +1,7 @@
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Context, createContexts } from '../../src/api/http/context.js'
+import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import { statusOf } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
@@ -46,7 +46,7 @@ const CONFIG = { serviceDomain: '', tokenKey: Buffer.alloc(32) }
 
 beforeAll(async () => {
   const { bridge, connection } = world
-  context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
+  context = createRequestContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
   await mintTokens(connection, payerOf(3), {

@@ -117,7 +117,7 @@ export interface ContextDeps
 }
 
 /** The page key is read from the database at first use. */
-export function createContexts({
+export function createRequestContexts({
   config,
   permissionSigner = null,
   releaseSigner = null,

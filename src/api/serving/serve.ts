@@ -5,7 +5,7 @@ import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
 import { type ResponseMessage, responseMessage } from '../http/answer.js'
 import { bodyLimit, bodyTooSlowError, parseRequestBody, readBytes } from '../http/body.js'
-import type { Context, createContexts } from '../http/context.js'
+import type { Context, createRequestContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
@@ -59,7 +59,7 @@ export interface RouteServerOptions {
   singleNetworkRoutes: ReadonlySet<Route>
 }
 
-type Contexts = ReturnType<typeof createContexts>
+type Contexts = ReturnType<typeof createRequestContexts>
 
 /** Dependencies and state that all requests of the server share. */
 interface Shared extends RouteServerOptions {

@@ -1,9 +1,9 @@
 import { findMembers } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
-  communityParts,
   communityPrice,
   communityRulesInput,
+  communityRulesParts,
   NATIVE,
 } from '../../registry/community/rules.js'
 import { familyOf, isLabelOf } from '../../registry/families.js'
@@ -32,7 +32,7 @@ import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/c
 import { requireName } from '../names/names.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
-const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
+const CommunitySchema = communityRulesParts.extend({ name: z.string() }).openapi('Community')
 
 const get = route.get('/v1/communities/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },

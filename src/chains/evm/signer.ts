@@ -10,11 +10,11 @@ import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
 import {
   type BridgeCall,
-  deliverCall,
-  executeCall,
+  deliverBidsCall,
+  executePacketCall,
   readPacketState,
   revertReason,
-  verifyCall,
+  verifyPacketCall,
 } from './bridge/calls.js'
 import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
@@ -160,11 +160,11 @@ async function signed(
 }
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
-  if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
+  if (call.kind === 'deliver') return deliverBidsCall(call.hub, call.bids)
   if ('payments' in call) return refuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
-    ? verifyCall(call.messageLib, call.packet)
-    : executeCall(call.endpoint, call.packet)
+    ? verifyPacketCall(call.messageLib, call.packet)
+    : executePacketCall(call.endpoint, call.packet)
 }
 
 async function prepareTransfer(

@@ -91,7 +91,7 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   ],
 ]
 
-/** JSON-RPC code of a revert, for messages that do not say so. */
+/** JSON-RPC code of a revert. It classifies errors whose message does not mention a revert. */
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }

@@ -16,7 +16,7 @@ export const LEAST_BLOCK_MS = 100
 export interface HeadBounds {
   /** By how much honest heads may differ. */
   behindBlocks: number
-  /** Time that each block of a lead takes at least; 0 on a local chain. */
+  /** Shortest time between two blocks. Limits how many blocks a head may be ahead of another; 0 on a local chain. */
   leastBlockMs: number
 }
 

@@ -1,7 +1,7 @@
 import { isoText } from '../../api/http/timestamps.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
-import { notify } from '../../db/pg/notify.js'
+import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -118,7 +118,7 @@ export async function showOrSetNonce(
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
     await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))
-    await notify(pool, row.network)
+    await notifyNetwork(pool, row.network)
     return [{ ...row, next: to, claimed: null }]
   })
   printList(signers, {

@@ -6,7 +6,7 @@ import { encodeChange, type SignedChange } from '../../registry/journal/change.j
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inTransaction } from '../pg/pool.js'
@@ -138,7 +138,9 @@ function decide(
 }
 
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
-  changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
+  changes.journal.length > 0
+    ? [...writeChanges(db, network, changes), notifyNetwork(db, network)]
+    : []
 
 function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))

@@ -88,7 +88,7 @@ export async function lockJournalHead(
   return head
 }
 
-/** Like `lockHead`, for writers that need no leader. @returns null at once during the first catch-up */
+/** Like `lockJournalHead`, for writers that need no leader. @returns null at once during the first catch-up */
 export async function lockJournalHeadIfCaughtUp(
   db: Queryable,
   network: Network,

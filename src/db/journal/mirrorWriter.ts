@@ -4,7 +4,7 @@ import type { FilledTile } from '../../registry/log/append.js'
 import type { LeafEvent } from '../../registry/log/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
@@ -163,6 +163,6 @@ export class MirrorWriter {
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
       for (const table of TABLES) await client.query(`ANALYZE ${partitionOf(table, network)}`)
-    await notify(client, network)
+    await notifyNetwork(client, network)
   }
 }

@@ -2,7 +2,7 @@ import { encodeChange } from '../../registry/journal/change.js'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
@@ -45,7 +45,7 @@ export async function moveNextNames({
     const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
     const entry = decodeEntry({ kind: 'move_names', ...at, body })
     const { changes } = await appendEntries(client, network, [entry], { epoch })
-    await notify(client, network)
+    await notifyNetwork(client, network)
     const { nameMoves, movesEnded } = changes
     return { clusterId: toHex(source), names: nameMoves.length, isLast: movesEnded.length > 0 }
   })

@@ -3,7 +3,7 @@ import { JOB_STATE } from '../../registry/outbox.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { JournalHead } from '../generated/client.js'
 import { codeListSql } from '../pg/codes.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
 import { endLeaders, lockJournalHead } from './head.js'
@@ -41,7 +41,7 @@ export async function resetAfterRestore(
   const [feed] = await query<RestoreReport['feed']>(client, network, sql)
   const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
   const jobs = await execute(client, network, live)
-  await notify(client, network)
+  await notifyNetwork(client, network)
   return { feed: feed!, entries, jobs }
 }
 

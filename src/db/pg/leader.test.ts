@@ -16,7 +16,7 @@ import {
   takeLeadIfFree,
   whileLeading,
 } from './leader.js'
-import { createListener, notify } from './notify.js'
+import { createListener, notifyNetwork } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
@@ -185,7 +185,7 @@ it('a listener whose connection falls silent listens on a new connection', async
   await expect.poll(() => heard, { timeout: 5_000 + MARGIN_MS }).toEqual(['', ''])
   expect(loops.states()).toMatchObject([{ name: 'the listener' }])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  await notify(pool, 'mainnet')
+  await notifyNetwork(pool, 'mainnet')
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual(['', '', 'mainnet'])
   stop.abort()
   await listener.done

@@ -12,7 +12,7 @@ const BLOCK = ' block'
 const NOTIFY = { name: 'notify', text: 'SELECT pg_notify($1, $2)' }
 
 /** Notifies every listener of a network. In a transaction, the notification is sent at its commit. */
-export async function notify(db: Queryable, network: Network): Promise<void> {
+export async function notifyNetwork(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network])
 }
 
@@ -22,7 +22,10 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
 }
 
 /** What a payload means for a network. The empty payload means that notifications may have been lost. */
-export function parsePayload(network: Network, payload: string): 'notify' | 'block' | null {
+export function parseNotificationPayload(
+  network: Network,
+  payload: string,
+): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }

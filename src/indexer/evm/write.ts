@@ -6,7 +6,7 @@ import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
-import { notify, notifyBlock } from '../../db/pg/notify.js'
+import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
@@ -46,7 +46,7 @@ function writeConfirmed(
     writePayments(db, row, blocks, payments),
     writeOutcomes(db, row, ends),
     forgetConfirmedTail(db, network, chain, to.nextBlock),
-    ...(decodedLogCount(logs) + received.length > 0 ? [notify(db, network)] : []),
+    ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]
 }
 

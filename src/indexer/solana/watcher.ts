@@ -13,9 +13,13 @@ import {
   signatureText,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { moveCursor, type PaymentCursor, readCursor } from '../../db/payments/cursor.js'
+import {
+  movePaymentCursor,
+  type PaymentCursor,
+  readPaymentCursor,
+} from '../../db/payments/cursor.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
-import { notify } from '../../db/pg/notify.js'
+import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
@@ -222,8 +226,9 @@ export class PaymentWatcher {
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
-      if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
-      await notify(client, network)
+      if (to !== memory.cursor)
+        await movePaymentCursor(client, { network, chain }, memory.cursor, to)
+      await notifyNetwork(client, network)
       failpoint('solana.before_commit')
       return to
     }
@@ -283,7 +288,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     heldMs: await rpc.quorum((call) => readMaxHoldingMs(call, registrar, commitment)),
   }
   const cursor = await stages.during('database', () =>
-    readCursor(pool, { network: identity.network, chain }, startSlot),
+    readPaymentCursor(pool, { network: identity.network, chain }, startSlot),
   )
   return {
     cursor,

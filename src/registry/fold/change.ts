@@ -10,7 +10,7 @@ import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows
 import {
   createCluster,
   type FoldState,
-  isBelowCommunity,
+  isTakenBelowCommunity,
   loadedCluster,
   removeWallet,
   setWallet,
@@ -182,7 +182,7 @@ function checkNames(
   const duplicate = rows.find(({ name, isPrivate }) => {
     return (
       (isPrivate ? all : inPublic).get(name)! > 1 ||
-      (!isPrivate && isBelowCommunity(work, state, name))
+      (!isPrivate && isTakenBelowCommunity(work, state, name))
     )
   })
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null

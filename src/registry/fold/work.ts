@@ -105,7 +105,11 @@ export function setRules(work: FoldState, community: string, version: RulesVersi
  * Whether a name is taken below a community of the cluster. Names of public wallets count too: both kinds of names
  * share a namespace.
  */
-export const isBelowCommunity = (work: FoldState, { names }: ClusterState, name: string): boolean =>
+export const isTakenBelowCommunity = (
+  work: FoldState,
+  { names }: ClusterState,
+  name: string,
+): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a pass over all names of a cluster
   work.communityNames.size > 0 &&
   names.some((owned) => work.communityNames.has(communityNameKey(owned.name, name)))

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LieMethod } from './lies.js'
-import { createPipe, type Pipe } from './pipe.js'
+import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
@@ -64,7 +64,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     number
   >
   const upstream = createUpstream(options.target.rpcUrl)
-  const pipe = createPipe({
+  const pipe = createFaultyPipe({
     upstream,
     seed: options.seed,
     faults: () => faults,
@@ -137,7 +137,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 }
 
 async function answer(
-  pipe: Pipe,
+  pipe: FaultyPipe,
   unmuted: () => Promise<void>,
   request: http.IncomingMessage,
   response: http.ServerResponse,

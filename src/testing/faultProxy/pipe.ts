@@ -28,10 +28,10 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-export type Pipe = ReturnType<typeof createPipe>
+export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
 /** Passes requests to a node and its answers back, with faults. */
-export function createPipe(options: PipeOptions) {
+export function createFaultyPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
   /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
   const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { Pipe } from './pipe.js'
+import type { FaultyPipe } from './pipe.js'
 
 /** Methods that need the node's own socket. All others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
@@ -8,7 +8,7 @@ const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 export function relayWebSocket(
   client: WebSocket,
   wsUrl: string,
-  pipe: Pipe,
+  pipe: FaultyPipe,
   isMute: () => boolean,
 ): void {
   const node = new WebSocket(wsUrl)

@@ -9,7 +9,7 @@ import { Home } from './views/home.js'
 import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
-/** Components by the page that `placeOf` returns for a path. */
+/** Components by the page that `pageOfPath` returns for a path. */
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),

@@ -22,7 +22,7 @@ export interface BridgeCall {
 }
 
 /** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
-export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
+export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
   data: encodeFunctionData({
     abi: endpointAbi,
@@ -32,7 +32,7 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
 })
 
 /** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
-export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
+export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({
     abi: localMessageLibAbi,
@@ -117,7 +117,7 @@ export interface PaidBid {
 }
 
 /** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
-export const deliverCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
+export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
   data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
 })

@@ -27,7 +27,9 @@ export interface ContractCreation {
   data: Hex
 }
 
-/** Deployment by the proxy. @param code creation code with constructor arguments */
+/**
+ * Deployment of a contract by the deterministic deployment proxy. @param code creation code with constructor arguments
+ */
 export const contractCreation = (salt: Hex, code: Hex): ContractCreation => {
   const address = getContractAddress({
     opcode: 'CREATE2',

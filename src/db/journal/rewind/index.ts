@@ -6,7 +6,7 @@ import {
   refusedPaymentPositions,
   requeueRefusals,
 } from '../../outbox/refusals.js'
-import { notify } from '../../pg/notify.js'
+import { notifyNetwork } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
@@ -150,5 +150,5 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   )
   if (rowCount !== 1)
     throw new Error(`rewinding ${network}: its generation ${generation} has ended meanwhile`)
-  await notify(writer, network)
+  await notifyNetwork(writer, network)
 }

@@ -4,7 +4,7 @@ import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { REOPENED_STATE_SQL } from '../../outbox/refusals.js'
 import { IS_UNSENT_SQL } from '../../payments/refused.js'
-import { notify } from '../../pg/notify.js'
+import { notifyNetwork } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
@@ -158,7 +158,7 @@ export async function removeNewestRows(
   await lockJournalHead(client, network, epoch)
   if (await hasEntries(client, target)) return false
   await rewindRows(client, target)
-  await notify(client, network)
+  await notifyNetwork(client, network)
   return true
 }
 

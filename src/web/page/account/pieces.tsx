@@ -98,7 +98,7 @@ interface FormProps {
   ask?: Question
   children: ComponentChildren
   label: string
-  /** Text of its button. */
+  /** Text of the form's button. */
   submit?: string
   isPlain?: boolean
   class?: string
