@@ -68,7 +68,7 @@ if (values.help || ![registrations, blocks].every((n) => Number.isSafeInteger(n)
   process.exit(values.help ? 0 : 2)
 }
 
-/** What a catch-up took. Processor times are those of whole process trees. */
+/** Cost of a catch-up. Processor times are sums over whole process trees. */
 interface CatchUp {
   ms: number
   cpuMs: number

@@ -34,7 +34,7 @@ const READY_DEADLINE_MS = 60_000
 const CEILING_MB = 90
 const run = promisify(execFile)
 
-/** Files that the tarball has to hold; `NOT_PACKED` matches those that it must not. */
+/** Files that the tarball has to hold. `NOT_PACKED` matches files that the tarball must not hold. */
 const PACKED = ['dist/libraries/LICENSES', 'contracts/evm/src/Hub.sol', 'README.md', 'LICENSE']
 const NOT_PACKED = /^(src|test|scripts|node_modules|\.clusterd|\.ci)\/|^(?!examples\/).*\.test\./
 

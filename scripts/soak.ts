@@ -39,7 +39,7 @@ startBuiltPrograms('soak')
 
 const MINUTE_MS = 60_000
 const RUN_MS = minutes * MINUTE_MS
-/** Readings of the memory before a sample: those of a minute; fewer in a run of less than 100 minutes. */
+/** Number of readings of the memory before a sample: a minute's readings, fewer in a run of less than 100 minutes. */
 const PEEKS = Math.ceil(Math.min(MINUTE_MS, RUN_MS / 100) / PEEK_MS)
 /** Registrations that are final before the run begins. */
 const FIRST_KEYS = 10

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { VERSION } from './api/http/version.js'
+import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
@@ -9,13 +9,13 @@ import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import { addLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
-import { messageOf } from './cli/output.js'
+import { errorMessageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
-import { withNetwork } from './cli/values.js'
+import { addNetworkOptions } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
-/** Commands that read no `.env` of a deployment: the local world’s, and the one that writes the file. */
+/** Commands that read no `.env` of a deployment: the local world's command, and the command that writes the file. */
 const WITHOUT_FILE = ['dev', 'init']
 
 /** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */
@@ -28,7 +28,7 @@ async function loadEnvFileFor(command: Command): Promise<void> {
 /** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
-  .version(VERSION)
+  .version(SERVICE_VERSION)
   .showHelpAfterError()
   .hook('preAction', (_, command) => loadEnvFileFor(command))
 
@@ -65,7 +65,7 @@ program
   .option('--check', 'name the migrations that are missing, and apply none')
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
-withNetwork(program.command('mirror'), 'default: both, testnet where the source has one')
+addNetworkOptions(program.command('mirror'), 'default: both, testnet where the source has one')
   .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
   .argument(
     '[url]',
@@ -105,6 +105,6 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync()
 } catch (error) {
-  console.error(`clusterd: ${messageOf(error)}`)
+  console.error(`clusterd: ${errorMessageOf(error)}`)
   process.exit(1)
 }

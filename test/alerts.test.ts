@@ -9,7 +9,7 @@ import {
   LOW_RUNWAY_MS,
   OLD_JOB_MS,
   OWN_ERROR_ALARM_MS,
-  SHORT_OF_TIME,
+  SHORT_OF_TIME_SHARE,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { ALARM_SHARE } from '../src/ops/failedRequests.js'
@@ -17,10 +17,10 @@ import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
 import { StageClock } from '../src/ops/stages.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
-import { EVM_RELAYERS } from '../src/relayer/evmKind.js'
+import { EVM_TELEMETRY } from '../src/relayer/evmTelemetry.js'
 import { createOutboxMetrics } from '../src/relayer/metrics.js'
 import type { OutboxState } from '../src/relayer/report.js'
-import { SOLANA_RELAYERS } from '../src/relayer/solanaKind.js'
+import { SOLANA_TELEMETRY } from '../src/relayer/solanaTelemetry.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
 const FILE = 'examples/prometheus/alerts.yml'
@@ -102,7 +102,7 @@ const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<
 const relayer = {
   network: 'mainnet',
   chain: '1',
-  kind: EVM_RELAYERS,
+  kind: EVM_TELEMETRY,
   stats,
   stuck: [],
   nonceGaps: 0,
@@ -121,7 +121,7 @@ const webhooks: WebhookCounts = {
 const payer = {
   network: 'mainnet',
   chain: 'solana',
-  kind: SOLANA_RELAYERS,
+  kind: SOLANA_TELEMETRY,
   stats: { open: [], owed: { count: 0 } },
   balance: 10n ** 9n,
   refusedNames: 0,
@@ -154,8 +154,8 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const shown = { network: 'mainnet', relayers }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
   createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState], [
-    EVM_RELAYERS,
-    SOLANA_RELAYERS,
+    EVM_TELEMETRY,
+    SOLANA_TELEMETRY,
   ])
   const first = parseSamples(await metrics.registry.metrics())
   return [first, parseSamples(await metrics.registry.metrics())]
@@ -163,7 +163,13 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
 
 const waiting = [{ kind: 'deliver', state: 'queued', count: 1, oldestMs: NOW_MS - 3_601_000 }]
 const short = [
-  { kind: 'settle', state: 'sent', count: 1, oldestMs: NOW_MS, heldShare: SHORT_OF_TIME + 0.01 },
+  {
+    kind: 'settle',
+    state: 'sent',
+    count: 1,
+    oldestMs: NOW_MS,
+    heldShare: SHORT_OF_TIME_SHARE + 0.01,
+  },
 ]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
 /** For each alert, a state as the code that detects it leaves it. */
@@ -223,7 +229,7 @@ describe('the alert rules', () => {
     expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)
     expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
     expect(limitOf('ClusterdOwnErrors')).toBe(OWN_ERROR_ALARM_MS / 1_000)
-    expect(limitOf('ClusterdPaymentsShortOfTime')).toBe(SHORT_OF_TIME)
+    expect(limitOf('ClusterdPaymentsShortOfTime')).toBe(SHORT_OF_TIME_SHARE)
     expect(limitOf('ClusterdErrors')).toBe(ALARM_SHARE)
     expect(limitOf('ClusterdRelayerRunsDry')).toBe(LOW_RUNWAY_MS / 1_000)
     expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))

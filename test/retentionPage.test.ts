@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { read, rowsOf } from '../scripts/lint/documents.js'
-import { SESSIONS_A_WALLET } from '../src/db/auth/sessions.js'
+import { MAX_SESSIONS_PER_WALLET } from '../src/db/auth/sessions.js'
 import {
   ACTION_RETENTION_MS,
   KEPT_GENERATIONS,
   RETENTION_MS,
   removeExpired,
 } from '../src/db/deployment/retention.js'
-import { KEPT_HASHES_BLOCKS } from '../src/db/journal/tail.js'
+import { KEPT_BLOCK_HASHES } from '../src/db/journal/tail.js'
 import type { Queryable } from '../src/db/pg/rows.js'
-import { FAILURES_KEPT } from '../src/db/webhooks/webhooks.js'
+import { MAX_KEPT_FAILURES } from '../src/db/webhooks/webhooks.js'
 
 /** The figures and tables of docs/run/retention.md, held against the code's. */
 
@@ -29,11 +29,11 @@ it('has a row for each rule of the retention, and no other', async () => {
 it.each([
   ['transactions that came to nothing', `${RETENTION_MS / DAY_MS} days`],
   ['signed bytes of ended jobs', `${RETENTION_MS / DAY_MS} days`],
-  ['sessions that have expired', `newest ${SESSIONS_A_WALLET} of a wallet`],
+  ['sessions that have expired', `newest ${MAX_SESSIONS_PER_WALLET} of a wallet`],
   ['commands of operators', `${ACTION_RETENTION_MS / DAY_MS} days`],
   ['entries of generations that ended', `before: ${KEPT_GENERATIONS}`],
-  ['hashes of confirmed blocks', `${KEPT_HASHES_BLOCKS} blocks`],
-  ['failed deliveries', `newest ${FAILURES_KEPT} of`],
+  ['hashes of confirmed blocks', `${KEPT_BLOCK_HASHES} blocks`],
+  ['failed deliveries', `newest ${MAX_KEPT_FAILURES} of`],
 ])('says of %s: %s', (what, figure) => {
   expect(rows.get(what)).toContain(figure)
 })

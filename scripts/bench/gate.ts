@@ -1,8 +1,8 @@
 import { thousands } from './bench.js'
 
 /**
- * Fixed limits of `npm run bench:gate`: those of bigname's release gate (`benchmarks/release-gate.toml`), a service of
- * the same kind.
+ * Fixed limits of `npm run bench:gate`: the limits of the release gate of bigname (`benchmarks/release-gate.toml`), a
+ * service of the same kind.
  */
 export const LIMITS = {
   'look-ups': { p50: 5, p95: 10, p99: 25 },
@@ -15,7 +15,7 @@ type Percentile = 'p50' | 'p95' | 'p99'
 /** What a generator measured. */
 export interface Load extends Record<Percentile, number> {
   sent: number
-  /** Requests without the answer 200, also those that were never answered. */
+  /** Requests without the answer 200, including requests that were never answered. */
   failed: number
   /** Why the first one failed. */
   failure: string | null

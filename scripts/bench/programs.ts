@@ -69,7 +69,7 @@ export interface DaemonOptions {
   databaseUrl: string
   /** Folder for a CPU profile, written when the daemon stops. */
   profileDir?: string
-  /** Environment variables beside those of every run. */
+  /** Environment variables in addition to the variables of every run. */
   env?: Readonly<Record<string, string>>
   /** The API alone: nothing is indexed. */
   isApiOnly?: boolean

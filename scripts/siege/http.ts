@@ -49,7 +49,7 @@ export function createClient(api: string, localAddress: string, sockets: number)
           resolve({ status: res.statusCode ?? 0, body: text, ms: performance.now() - startedMs })
         })
       })
-      // no timeout signal: those of failed requests stay in memory until their time is over
+      // no timeout signal: the signal of a failed request stays in memory until its time is over
       const late = setTimeout(() => request.destroy(new Error('no answer in time')), PATIENCE_MS)
       request.on('error', reject)
       request.on('close', () => clearTimeout(late))

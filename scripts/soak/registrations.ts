@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
-import { isTerminal } from '../../src/registry/status.js'
+import { isTerminalStatus } from '../../src/registry/status.js'
 import { fund, localClients } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, type Stack } from '../../src/testing/index.js'
 import { createClient } from '../siege/http.js'
@@ -86,8 +86,8 @@ export function startRegistrations(
     const path = `/v1/names/register/tx/${registered.tx}`
     const answer = await client.ask({ path }).catch(() => null)
     if (answer?.status !== 200) return
-    const { status } = JSON.parse(answer.body) as { status: Parameters<typeof isTerminal>[0] }
-    if (!isTerminal(status)) return
+    const { status } = JSON.parse(answer.body) as { status: Parameters<typeof isTerminalStatus>[0] }
+    if (!isTerminalStatus(status)) return
     open.delete(registered.tx)
     if (status !== 'finalized') {
       lost ??= `${registered.tx} (${registered.name}) is ${status}`

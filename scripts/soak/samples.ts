@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { JOB_STATE } from '../../src/registry/outbox.js'
-import { runOn } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgres.js'
 import { cpuMs } from '../bench/bench.js'
 import type { Reading } from './course.js'
 
@@ -99,7 +99,7 @@ function residentMib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
 }
 
-/** Open files of a process, and those of them that are sockets. */
+/** Number of open files of a process, and of its open sockets. */
 function descriptorsOf(pid: number): Reading[] {
   const folder = `/proc/${pid}/fd`
   const targets = readdirSync(folder).map((fd) => {
@@ -120,7 +120,7 @@ function descriptorsOf(pid: number): Reading[] {
 /** Connections, and rows of every table: of a growing one for each registration. */
 async function readDatabase(url: string, registrations: number): Promise<Reading[]> {
   const readings: Reading[] = []
-  await runOn(url, async (client) => {
+  await withPostgres(url, async (client) => {
     const connections = await client.query<{ count: number }>(
       `SELECT count(*)::int4 AS count FROM pg_stat_activity
        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,

@@ -6,7 +6,7 @@ import {
   startFaultProxy,
   startStack,
 } from '../../src/testing/index.js'
-import { runOn } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgres.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
 import type { Bench } from '../bench/bench.js'
@@ -69,7 +69,7 @@ export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> 
 }
 
 async function startPooler(databaseUrl: string): Promise<Pooler> {
-  await runOn(databaseUrl, async (client) => {
+  await withPostgres(databaseUrl, async (client) => {
     for (const setting of ROLE_SETTINGS)
       await client.query(`ALTER ROLE CURRENT_USER SET ${setting}`)
   })

@@ -18,7 +18,7 @@ export interface Source extends TextFile {
 
 const BINARY = /\.(so|wasm|png|ico)$/
 
-/** All text files below `root` that git tracks, without those that are deleted in the work tree. */
+/** All text files below `root` that git tracks, without files that are deleted in the work tree. */
 export function readTracked(root: string): TextFile[] {
   const output = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
   return output

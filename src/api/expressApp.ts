@@ -1,14 +1,14 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { page } from '../web/page.js'
+import { indexPage } from '../web/page.js'
 import { closeAfterResponse } from './guard/socketLimits.js'
-import { type Answer, okJsonBytes, responseMessage } from './http/answer.js'
+import { type Answer, answerOfJsonBytes, responseMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
-import type { Serving } from './serving/serve.js'
+import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profileRoute } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
@@ -24,7 +24,7 @@ const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
  * @param trustProxy proxies before this process, as Express's `trust proxy`
  */
 export function createExpressApp(
-  { finish, gate }: Serving,
+  { finish, gate }: RouteServerOptions,
   serveRoute: (route: typeof profileRoute, exchange: Exchange) => void,
   trustProxy: number | readonly string[],
 ): Express {
@@ -48,11 +48,11 @@ export function createExpressApp(
     })
   for (const [path, document] of Object.entries(openApiDocuments)) {
     let made: Answer | undefined
-    add(path, () => (made ??= okJsonBytes(Buffer.from(JSON.stringify(document())))))
+    add(path, () => (made ??= answerOfJsonBytes(Buffer.from(JSON.stringify(document())))))
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
-  add('/docs', ({ req }) => fileAnswer(page, req))
+  add('/docs', ({ req }) => fileAnswer(indexPage, req))
   add('/docs/guides/:file', ({ params }) => guideAnswer(params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)

@@ -2,7 +2,7 @@ import { ensRoutes } from './ens.js'
 import { quoteRoutes } from './families/index.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
-import { VERSION } from './http/version.js'
+import { SERVICE_VERSION } from './http/version.js'
 import { authRoutes as authRoutesV01 } from './v0.1/auth.js'
 import { communityRoutes as communityRoutesV01 } from './v0.1/community.js'
 import { eventRoutes as eventRoutesV01 } from './v0.1/events.js'
@@ -101,7 +101,7 @@ export const routesNotOnMirror: ReadonlySet<Route> = new Set(
 )
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
-  openApiDocument(tagged, { title, version: VERSION, description })
+  openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
 /** OpenAPI documents by the path that serves each. Making one takes 50 ms. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {

@@ -10,13 +10,13 @@ import {
   serverLimits,
 } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
-import { type ContextDeps, createContexts } from './http/context.js'
+import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
-import { createGate } from './limits/gate.js'
+import { createRateLimitGate } from './limits/gate.js'
 import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
-import { createRouter, foldSlashes } from './serving/router.js'
-import { createRouteServer, type Serving } from './serving/serve.js'
+import { collapseSlashes, createRouter } from './serving/router.js'
+import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
 import { profileRoute } from './v1/lookups.js'
 
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
@@ -41,10 +41,10 @@ export type Api = ReturnType<typeof createApi>
 
 /** Creates the API. Its only state is the database's keys, read once. */
 export function createApi(deps: ApiDeps) {
-  const contexts = createContexts(deps)
+  const contexts = createRequestContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
-  const finish: Serving['finish'] = (exchange, message, ...more) => {
+  const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
     if (isClosing || REFUSALS.has(message.status)) closeAfterResponse(exchange)
     answer(exchange, message, ...more)
   }
@@ -52,7 +52,7 @@ export function createApi(deps: ApiDeps) {
     finish,
     routesNotOnMirror,
     singleNetworkRoutes,
-    gate: createGate(deps.limits ?? null, deps.pool),
+    gate: createRateLimitGate(deps.limits ?? null, deps.pool),
   }
   const serveRoute = createRouteServer(
     contexts,
@@ -70,7 +70,7 @@ export function createApi(deps: ApiDeps) {
     if (isAfterLastResponse(req)) return
     const found = match(req)
     if (!found) {
-      req.url = foldSlashes(req.url ?? '')
+      req.url = collapseSlashes(req.url ?? '')
       return void shell(req, res)
     }
     const { route, params } = found
@@ -99,7 +99,10 @@ export function createApi(deps: ApiDeps) {
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    /** Ends long polls and streams, including later ones at once: this process stops soon. */
+    /**
+     * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
+     * once.
+     */
     release(): void {
       for (const network of NETWORKS) contexts[network].longPolls.end()
       contexts.mainnet.streams.end()

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { gzipped, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
-import { type Answer, ok, okContent } from './http/answer.js'
+import { type Answer, answerOfType, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
-import { VERSION } from './http/version.js'
+import { SERVICE_VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 const INDEX = ok(
-  { service: 'clusterd', version: VERSION, openapi: '/openapi.json' },
+  { service: 'clusterd', version: SERVICE_VERSION, openapi: '/openapi.json' },
   { vary: 'accept' },
 )
 
@@ -49,7 +49,7 @@ export function guideAnswer({ file }: Readonly<Record<string, unknown>>): Answer
   if (!readdirSync(GUIDES).includes(name))
     return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
   const text = readFileSync(new URL(name, GUIDES), 'utf8')
-  return okContent('text/plain; charset=utf-8', text)
+  return answerOfType('text/plain; charset=utf-8', text)
 }
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
-import { isOwnError, sentenceOf } from '../ops/log/errors.js'
+import { errorSentence, isOwnError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
@@ -13,7 +13,7 @@ export type { Hex }
 
 export interface MinedTx {
   state: 'mined'
-  /** Number of the block, or of the slot where the chain counts those. */
+  /** Number of the block; on Solana, of the slot. */
   block: number
   succeeded: boolean
   /**
@@ -90,7 +90,7 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
     if ([AmountError, BridgeError, ChainUnavailableError].some((known) => error instanceof known))
       throw error
     if (isOwnError(error)) throw error
-    throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
+    throw new ChainUnavailableError(`${what}: ${errorSentence(error)}`, { cause: error })
   }
 }
 
@@ -129,7 +129,7 @@ export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
-/** Names are canonical, addresses in their answer form. */
+/** Names are canonical. Addresses are texts as responses show them. */
 export interface CommunityPaymentRequest {
   community: string
   name: string
@@ -169,7 +169,7 @@ export interface CommunityPort {
   readonly communityPayments: string | null
   /**
    * A wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where the address
-   * is no token, since anybody may have named it. Both addresses are in their answer form.
+   * is no token, since anybody may have named it. Both addresses are texts as responses show them.
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
@@ -193,7 +193,7 @@ export interface CommunityPort {
 
 /** Money that a chain's contract or program owes to a payer or holds for the payer. */
 export interface OwedMoney {
-  /** `native`, or the token's address or mint in its answer form; amount in base units. */
+  /** `native`, or the token's address or mint as responses show it. The amount is in base units. */
   token: string
   amount: bigint
   /** Payments that the money comes from. Empty where the chain keeps only their sum. */
@@ -205,7 +205,7 @@ export interface OwedMoney {
 }
 
 export interface OwedMoneyQuery {
-  /** Answer form. */
+  /** Payer's address as responses show it. */
   payer: string
   /** Receiver of the money on an EVM chain. */
   to: string
@@ -260,7 +260,7 @@ export interface EvmPort extends ChainPort {
   readonly chain: number
   readonly chainId: number
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
-  /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
+  /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuery): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
@@ -289,7 +289,7 @@ export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
 
 /** A chain on which names are paid for; the relayer delivers each payment at the hub. */
 export interface PaymentPort extends ChainPort {
-  /** @param id in its answer form @throws ChainUnavailableError */
+  /** @param id transaction id as responses show it @throws ChainUnavailableError */
   transaction(id: string): Promise<PaymentTx>
 }
 

@@ -17,7 +17,7 @@ export interface RequirementInputsQuery {
   requirements: readonly CommunityRequirement[]
   /** Chains of the community's network. */
   ports: readonly BalancePort[]
-  /** Returns those of these clusters in which the wallet is verified. */
+  /** Returns the names of the given clusters in which the wallet is verified. */
   verifiedIn(names: readonly string[]): Promise<ReadonlySet<string>>
 }
 

@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../db/pg/migrate.js'
-import { onConnection } from '../db/pg/pool.js'
+import { withConnection } from '../db/pg/pool.js'
 import { type Postgres, startPostgres } from '../testing/processes/postgres.js'
 import { waitFor } from '../testing/processes/processes.js'
-import { databaseFault } from './database.js'
+import { databaseErrorAdvice } from './database.js'
 
 /** Advice for an unusable database, from real errors of a server. */
 
 let server: Postgres
 let certificate: string
 const asked = (url: URL, text = 'SELECT 1') =>
-  onConnection({ url: url.href, applicationName: 'clusterd test' }, (client) =>
+  withConnection({ url: url.href, applicationName: 'clusterd test' }, (client) =>
     client.query(text),
   ).then(
     () => null,
-    (error: unknown) => databaseFault(error, url.href),
+    (error: unknown) => databaseErrorAdvice(error, url.href),
   )
 /** The server's URL with a changed parameter, role or database. */
 function urlWith(change: (url: URL) => void): URL {
@@ -65,7 +65,7 @@ describe('a role without rights', () => {
 
 describe('a self-signed server', () => {
   beforeAll(async () => {
-    const { rows } = await onConnection(
+    const { rows } = await withConnection(
       { url: server.url, applicationName: 'clusterd test' },
       (client) => client.query('SHOW data_directory'),
     )
@@ -83,7 +83,7 @@ describe('a self-signed server', () => {
     const { uid, gid } = statSync(folder)
     for (const file of [key, certificate]) chownSync(file, uid, gid)
     chmodSync(key, 0o600)
-    await onConnection({ url: server.url, applicationName: 'clusterd test' }, async (client) => {
+    await withConnection({ url: server.url, applicationName: 'clusterd test' }, async (client) => {
       await client.query('ALTER SYSTEM SET ssl = on')
       await client.query('SELECT pg_reload_conf()')
     })

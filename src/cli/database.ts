@@ -22,7 +22,7 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
 export const withDatabaseAdvice =
   (url: string) =>
   (error: unknown): never => {
-    const fault = databaseFault(error, url)
+    const fault = databaseErrorAdvice(error, url)
     throw fault === null ? error : new Error(fault, { cause: error })
   }
 
@@ -42,7 +42,7 @@ const FORBIDDEN = '42501'
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
 /** A sentence with the cause and advice; null for any other error. */
-export function databaseFault(error: unknown, url: string): string | null {
+export function databaseErrorAdvice(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
   if (BEHIND.test(code))

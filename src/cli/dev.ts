@@ -6,7 +6,7 @@ import {
   readEnvironment,
 } from '../config/index.js'
 import type { Stack } from '../testing/index.js'
-import { paint } from './output.js'
+import { colourText } from './output.js'
 
 /** Time limit for ending a world. Afterwards its guard process kills what is left. */
 const END_MS = 8_000
@@ -29,7 +29,7 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
     daemonEnv: localDaemonEnv(),
     limits,
     testWallet: true,
-    log: (line) => console.log(paint('dim', line)),
+    log: (line) => console.log(colourText('dim', line)),
   })
   printSummary(stack, (performance.now() - startedMs) / 1_000)
   const reason = await stack.failed
@@ -76,10 +76,10 @@ async function end(stack: Stack | undefined, code: number): Promise<never> {
 function printSummary(stack: Stack, seconds: number): void {
   const { api, ops, networks, seeds, accounts } = stack
   const seed = seeds.mainnet
-  const bold = (text: string) => paint('bold', text)
+  const bold = (text: string) => colourText('bold', text)
   const lines = [
     '',
-    `${paint('green', '●')} ${bold('The local world is up')} (${seconds.toFixed(1)} s)`,
+    `${colourText('green', '●')} ${bold('The local world is up')} (${seconds.toFixed(1)} s)`,
     '',
     `  Pages      ${bold(api)}, with a test wallet; the API is there too`,
     `  Operator   ${ops}/status  ${ops}/metrics`,

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { VERSION } from '../api/http/version.js'
+import { SERVICE_VERSION } from '../api/http/version.js'
 import { Client, ClusterdError } from '../client/index.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
 
@@ -138,7 +138,7 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)
   const server = new McpServer(
-    { name: 'clusterd', version: VERSION },
+    { name: 'clusterd', version: SERVICE_VERSION },
     { instructions: INSTRUCTIONS },
   )
   const clients = { mainnet: new Client({ url }), testnet: new Client({ url, testnet: true }) }

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 type Style = 'bold' | 'dim' | 'green' | 'cyan' | 'yellow'
 
 /** Colours text on a terminal; plain text for a file or pipe. */
-export function paint(style: Style, text: string): string {
+export function colourText(style: Style, text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text
 }
 
@@ -78,11 +78,11 @@ export function durationText(ms: number): string {
  * Message of an error. An AggregateError of connection attempts has none of its own, and Prisma's has its sentence
  * last.
  */
-export function messageOf(error: unknown): string {
+export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name.startsWith('Prisma')) return error.message.trim().split('\n').at(-1)!
   if (error.message !== '') return error.message
   return error instanceof AggregateError && error.errors.length > 0
-    ? messageOf(error.errors[0])
+    ? errorMessageOf(error.errors[0])
     : error.name
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import type pg from 'pg'
-import { writeAction } from '../db/deployment/operatorActions.js'
-import { onConnection } from '../db/pg/pool.js'
-import { messageOf } from './output.js'
+import { writeOperatorAction } from '../db/deployment/operatorActions.js'
+import { withConnection } from '../db/pg/pool.js'
+import { errorMessageOf } from './output.js'
 import { withoutSecrets } from './withoutSecrets.js'
 
 /** Time limit of a write. A command waits no longer for it. */
@@ -31,7 +31,10 @@ export async function recordCommand<T>(url: string, work: () => Promise<T>): Pro
       outcome,
     }
     const options = { url, applicationName: 'clusterd actions', answerMs: WRITE_LIMIT_MS }
-    return onConnection(options, (client) => writeAction(client, action)).then(() => true, refused)
+    return withConnection(options, (client) => writeOperatorAction(client, action)).then(
+      () => true,
+      refused,
+    )
   }
   const isThere = await write(null)
   try {
@@ -39,7 +42,7 @@ export async function recordCommand<T>(url: string, work: () => Promise<T>): Pro
     await write(process.exitCode ? `ended with ${process.exitCode}` : 'done')
     return result
   } catch (error) {
-    if (isThere) await write(`failed: ${shortText(messageOf(error))}`)
+    if (isThere) await write(`failed: ${shortText(errorMessageOf(error))}`)
     throw error
   }
 }
@@ -72,7 +75,7 @@ function osUser(): string {
   try {
     user = userInfo().username
   } catch {
-    // keep the number
+    // the OS user has no name: keep the number
   }
   return `${user}@${hostname()}`
 }

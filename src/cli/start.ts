@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { isOfLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
-import { createLog, endOnBugs } from '../ops/log/log.js'
+import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
 import { withTimeout } from '../ops/notify.js'
 import { withDatabaseAdvice } from './database.js'
-import { giveMemoryBack } from './memory.js'
+import { returnIdleMemory } from './memory.js'
 import { type NetworkOptions, networksOf } from './values.js'
 
 /** Time limit for stopping a start that is still waiting. It equals the daemon's own limit for a stop. */
@@ -60,10 +60,10 @@ export const mirror = (
 /** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher. @throws ConfigError */
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
-  giveMemoryBack()
+  returnIdleMemory()
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
-  endOnBugs(log)
+  exitOnUncaughtErrors(log)
   const isAskedToStop = untilAskedToStop(isOfLocalWorld())
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())

@@ -22,7 +22,7 @@ export interface NetworkOptions {
 /**
  * Adds `--testnet` and `--mainnet`. @param says help text for the case that neither is given, such as `default: both`
  */
-export const withNetwork = (command: Command, says: string): Command =>
+export const addNetworkOptions = (command: Command, says: string): Command =>
   command
     .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
     .option('--testnet', 'on the testnet')
@@ -86,7 +86,7 @@ export const blockParser = (option: string) =>
   wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
 /** Options of commands that sign. None of them takes a key itself, only a file or an external signer. */
-export const withSigning = (command: Command): Command =>
+export const addSigningOptions = (command: Command): Command =>
   command
     .option(
       '--keystore <file>',

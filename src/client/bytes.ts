@@ -1,3 +1,3 @@
 /** Bytes in 0x hex. */
-export const hexOf = (bytes: Uint8Array): string =>
+export const bytesToHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`

@@ -42,7 +42,7 @@ export class ClusterdError extends Error {
 }
 
 /** Error of a response with another status than 200. */
-export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
+export function errorOfResponse({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
   const code = typeof error === 'string' && !isOwn ? error : 'unexpected'

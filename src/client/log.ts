@@ -1,24 +1,24 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
+  formatNote,
   fromBase64,
   keyIdOf,
-  noteOf,
   parseCheckpoint,
   parseNote,
   type TreeHead,
 } from '../registry/log/note.js'
 import { ProvedTree } from '../registry/log/provedTree.js'
 import {
-  type Bundle,
   bundlePath,
+  type EntryBundle,
   hashOfRange,
-  keyOfTile,
   TILE_WIDTH,
   type Tile,
-  tileIn,
+  tileAt,
+  tileKey,
   tilePath,
-  tilesFor,
+  tilesForRanges,
   unpackBundle,
 } from '../registry/log/tiles.js'
 import {
@@ -32,7 +32,7 @@ import {
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { sha256 } from './sha256.js'
-import { bytesOf, type Transport } from './transport.js'
+import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
 
@@ -64,7 +64,7 @@ export interface LogOptions {
    * has lost are accepted as lost.
    */
   accept?: string | undefined
-  /** Another implementation in place of the one in JavaScript. */
+  /** SHA-256 to use in place of the built-in JavaScript implementation. */
   sha256?: Sha256 | undefined
 }
 
@@ -83,7 +83,7 @@ const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/** Signatures of a note to check: one service has several keys while it replaces one. */
+/** Number of signatures of a note that are checked: a service signs with several keys while it replaces a key. */
 const KEPT_SIGNATURES = 4
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
@@ -116,7 +116,7 @@ export class LogReader {
   }
 
   /**
-   * Reads the newest checkpoint. It has to be signed by the key, and to continue the last one.
+   * Reads the newest checkpoint. It has to be signed by the key, and to continue the checkpoint that was verified last.
    * @throws ClusterdError log_mismatch, whose message says what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
@@ -169,7 +169,7 @@ export class LogReader {
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
       throw logMismatch('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
-    return { ...head, note: noteOf({ text: parsed.text, signatures }) }
+    return { ...head, note: formatNote({ text: parsed.text, signatures }) }
   }
 
   /**
@@ -199,7 +199,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Entries after those of a tree, which are appended to the tree. @internal of a mirror */
+  /** Entries that a tree does not have yet. Each is appended to the tree. @internal of a mirror */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -210,7 +210,7 @@ export class LogReader {
     const ahead: Promise<ReadBundle>[] = []
     const proved = await this.#proved(head, signal)
     const ask = (index: number): void => {
-      const tile = tileIn(head.size, 0, index)
+      const tile = tileAt(head.size, 0, index)
       if (!tile) return
       const asked = this.#bundle(head, tile, signal)
       asked.catch(() => {})
@@ -241,7 +241,7 @@ export class LogReader {
 
   /** Text of one entry of a checkpoint's tree. */
   async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
-    const tile = tileIn(head.size, 0, Math.floor(index / TILE_WIDTH))!
+    const tile = tileAt(head.size, 0, Math.floor(index / TILE_WIDTH))!
     const proved = await this.#proved(head, signal)
     const { entries, leaves } = await this.#bundle(head, tile, signal)
     await proved.assertBundle(tile, leaves).catch(refuseIn(head))
@@ -260,7 +260,7 @@ export class LogReader {
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyRanges(last.size, head.size) : []
-    const tiles = await this.#tiles(head, tilesFor(ranges, head.size), signal)
+    const tiles = await this.#tiles(head, tilesForRanges(ranges, head.size), signal)
     const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistent(this.#tree, last, head, proof))
@@ -299,7 +299,7 @@ export class LogReader {
   /** Reads a bundle, with the hashes of its entries. */
   async #bundle(
     head: TreeHead,
-    { index, width }: Bundle,
+    { index, width }: EntryBundle,
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
@@ -319,7 +319,7 @@ export class LogReader {
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
           throw logMismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
-        return [keyOfTile(tile), bytes] as const
+        return [tileKey(tile), bytes] as const
       }),
     )
     return new Map(found)
@@ -332,7 +332,7 @@ export class LogReader {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
-      const bytes = await bytesOf(response, most)
+      const bytes = await readBytesUpTo(response, most)
       if (!bytes) throw logMismatch(`${path} is longer than ${most} bytes.`)
       return bytes
     })

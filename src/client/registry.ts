@@ -1,4 +1,4 @@
-import { hexOf } from './bytes.js'
+import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { type LogOptions, LogReader, type TreeHead } from './log.js'
@@ -24,7 +24,7 @@ export interface RegistryOptions
 
 type Proof = Answer<'GET', '/v1/proof'>
 
-/** What was compared with the hub. */
+/** Result of a comparison with the hub: the service's proof, and the log that was compared. */
 export type Verified = Proof & {
   /** Checkpoint of the log that was read. Pass it as `last` next time. */
   head: TreeHead
@@ -129,7 +129,7 @@ async function checkHub(
 
 /** A name, which is ASCII, as the hex digits of a bytes32. */
 const wordOfName = (name: string) =>
-  hexOf(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
+  bytesToHex(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 
 /** An address as bytes32: hex left-padded with zeros, or 32 bytes in base58. */
 function wordOfAddress(text: string): string {

@@ -1,4 +1,4 @@
-import { ClusterdError, errorOf, throwUnreachable } from './error.js'
+import { ClusterdError, errorOfResponse, throwUnreachable } from './error.js'
 import { pause, withTimeLimit } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
@@ -89,7 +89,7 @@ export class Transport {
 
   async #once(method: Method, path: string, request: Request): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const bytes = await bytesOf(response, MOST_ANSWER)
+    const bytes = await readBytesUpTo(response, MOST_ANSWER)
     if (!bytes)
       throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
     const text = new TextDecoder().decode(bytes)
@@ -124,8 +124,8 @@ export class Transport {
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
     const response = await send(target, init).catch(throwUnreachable)
     if (response.ok) return response
-    const bytes = (await bytesOf(response, MOST_ERROR)) ?? new Uint8Array(0)
-    throw errorOf(response, parseJsonOrText(new TextDecoder().decode(bytes)))
+    const bytes = (await readBytesUpTo(response, MOST_ERROR)) ?? new Uint8Array(0)
+    throw errorOfResponse(response, parseJsonOrText(new TextDecoder().decode(bytes)))
   }
 }
 
@@ -134,7 +134,7 @@ export class Transport {
  * @throws ClusterdError network
  * @internal
  */
-export async function bytesOf(response: Response, most: number): Promise<Uint8Array | null> {
+export async function readBytesUpTo(response: Response, most: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0
   // not every browser can iterate a stream

@@ -1,4 +1,4 @@
-import { hexOf } from './bytes.js'
+import { bytesToHex } from './bytes.js'
 
 /** Structural types of wallets that can sign in. No wallet library is imported. */
 
@@ -62,7 +62,7 @@ function solanaSigner(wallet: SolanaWallet): Signer {
     wallet: wallet.publicKey.toBase58(),
     async sign(message) {
       const signed = await wallet.signMessage!(new TextEncoder().encode(message))
-      return hexOf('signature' in signed ? signed.signature : signed)
+      return bytesToHex('signature' in signed ? signed.signature : signed)
     },
   }
 }

@@ -5,12 +5,12 @@ import {
   type Clusters,
   checkClusters,
   clusterShape,
-  hasCluster,
+  hasConfiguredCluster,
   missingSettings,
   perNetwork,
-  withPresets,
+  withClusterPresets,
 } from './clusters.js'
-import { networkDeployment } from './deployment.js'
+import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
 import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
@@ -47,14 +47,14 @@ const ensParent = z.strictObject({
 
 /** What a file has. `since` in the metadata of a field names the release that added the field. */
 const sections = z.strictObject({
-  chains: z.array(evmChain).min(1).readonly(),
+  chains: z.array(evmChainSchema).min(1).readonly(),
   ...clusterShape,
   ens: perNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
-  deployment: perNetwork(networkDeployment),
+  deployment: perNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
       /** Age from which the relayer releases payments with a final registration to their recipients. */
@@ -103,7 +103,7 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
   return {
-    ...withPresets(file),
+    ...withClusterPresets(file),
     deliveries: {
       mainnet: settingsOf('mainnet', mainnet),
       testnet: settingsOf('testnet', testnet),
@@ -134,7 +134,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    if ((ofNetwork.length > 0 || hasCluster(file, network)) && hubs.length !== 1)
+    if ((ofNetwork.length > 0 || hasConfiguredCluster(file, network)) && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
   // a name would belong to both networks
@@ -145,19 +145,21 @@ function checkNetworks(file: Sections, issue: Issue): void {
 }
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
-export type DraftFile = z.output<typeof chainsFile>
+export type DraftChainsFile = z.output<typeof chainsFile>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
-export type DraftEns = z.output<typeof ensParent>
-export type EnsParent = DraftEns & { readonly resolver: `0x${string}` }
-export interface ChainsFile extends Omit<DraftFile, 'chains' | 'ens' | keyof Clusters>, Clusters {
+export type DraftEnsParent = z.output<typeof ensParent>
+export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
+export interface ChainsFile
+  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof Clusters>,
+    Clusters {
   readonly chains: readonly ChainConfig[]
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Settings of a process without chains. */
-export const noChains = (): ChainsFile => {
-  const empty = sections.extend({ chains: z.array(evmChain).readonly() })
+export const emptyChainsFile = (): ChainsFile => {
+  const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
 
@@ -200,7 +202,7 @@ function textOf(file: string): string {
 }
 
 /** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export const parseDraft = (json: unknown, file: string): DraftFile =>
+export const parseDraft = (json: unknown, file: string): DraftChainsFile =>
   parseInput(chainsFile, json, whereOf(file))
 
 /** Validates the content of a complete chains file. @throws ConfigError */
@@ -210,7 +212,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 const whereOf = (file: string): string => `the chains file ${file}`
 
 /** @throws ConfigError that names what a draft leaves out, and the command that creates it */
-function complete(draft: DraftFile, file: string): ChainsFile {
+function complete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains
     .filter(({ contract }) => !contract)

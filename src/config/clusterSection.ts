@@ -3,8 +3,8 @@ import type { Family } from '../registry/families.js'
 import type { DraftChain } from './evmChain.js'
 
 /**
- * A section of the chains file, for a family with at most one cluster per network. Payments on it are quoted, and
- * relayed to the hub.
+ * A section of the chains file, for a chain family with at most one cluster of nodes (such as Solana's) per network.
+ * Payments on it are quoted, and relayed to the hub.
  */
 export interface ClusterSection<Draft extends object = object> {
   readonly family: Family

@@ -3,7 +3,7 @@ import type { Family } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
 import type { DraftChain } from './evmChain.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 import { type SolanaConfig, solanaSection } from './solana.js'
 
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
@@ -15,7 +15,7 @@ export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
 /** Schemas of the families' sections, by their keys in the chains file. */
 export const clusterShape = { solana: perNetwork(solanaSection.cluster) }
 
-/** Settings of these sections in a complete chains file. */
+/** Settings of all sections in a complete chains file. */
 export interface Clusters {
   readonly solana: PerNetwork<SolanaConfig>
 }
@@ -26,7 +26,7 @@ const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection 
 
 export const noClusters: Clusters = { solana: {} }
 
-/** A configured cluster, with its section. */
+/** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
   readonly key: Key
   readonly network: Network
@@ -42,24 +42,25 @@ const clustersOf = (drafts: Drafts): Found[] =>
     }),
   )
 
-/** The families that have a cluster. */
-export const familiesIn = (drafts: Drafts): Family[] =>
+/** Chain families with a configured cluster of nodes (such as Solana's). */
+export const familiesWithCluster = (drafts: Drafts): Family[] =>
   clustersOf(drafts).map(({ section }) => section.family)
 
-export const hasCluster = (drafts: Drafts, network: Network): boolean =>
+export const hasConfiguredCluster = (drafts: Drafts, network: Network): boolean =>
   clustersOf(drafts).some((found) => found.network === network)
 
 const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in the clusters' presets, by network and hub. A local hub has none. */
-export function withPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
+export function withClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
   file: Sections,
 ): Sections {
   const known: Record<string, object> = {}
   for (const { key, network, section, own } of clustersOf(file)) {
     const hub = hubOf(file.chains, network)
-    const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
+    const isPublic =
+      hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
     known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
   }
   return { ...file, ...known }

@@ -8,7 +8,7 @@ const ZERO_SALT = `0x${'00'.repeat(32)}` as const
 const DEFAULT_MINIMUM_WEI = String(10n ** 16n)
 
 /** Roles, and arguments of the contracts' constructors. */
-export const networkDeployment = z.strictObject({
+export const networkDeploymentSchema = z.strictObject({
   /** Owner of every contract, such as a multisig or a timelock. */
   owner: hexBytes(20),
   /** Account that may pause; only the owner where it is left out. */
@@ -27,7 +27,7 @@ export const networkDeployment = z.strictObject({
 })
 
 /** Settings that differ on one chain, such as the address of its multisig. */
-export const chainDeployment = networkDeployment
+export const chainDeploymentSchema = networkDeploymentSchema
   .pick({ owner: true, relayer: true })
   .partial()
   .extend({
@@ -38,7 +38,7 @@ export const chainDeployment = networkDeployment
 const dvns = z.array(hexBytes(20)).max(127)
 
 /** Settings of the bridge on one chain. Absent addresses default to the preset's. */
-export const bridgeSettings = z.strictObject({
+export const bridgeSettingsSchema = z.strictObject({
   /** Verifiers (DVNs) that all have to attest a message; addresses on this chain. */
   requiredDvns: dvns.optional(),
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */

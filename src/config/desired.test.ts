@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
-import { desiredOf } from './desired.js'
-import { presetOf } from './presets.js'
+import { desiredChains } from './desired.js'
+import { chainPresetOf } from './presets.js'
 
 const folder = useFolder()
 const file = join(folder, 'chains.json')
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const [OWNER, RELAYER, A, B, C] = [1, 2, 0xa, 0xb, 0xc].map(address)
-const LAYER_ZERO = presetOf('11155111')!.layerZero
+const LAYER_ZERO = chainPresetOf('11155111')!.layerZero
 
 interface Parts {
   hub?: object
@@ -34,7 +34,7 @@ function desired(
     file,
     JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }),
   )
-  return desiredOf(readDraft(file), 'testnet')
+  return desiredChains(readDraft(file), 'testnet')
 }
 
 describe('desired', () => {

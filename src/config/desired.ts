@@ -1,18 +1,18 @@
 import { confirmationRulesOf } from '../registry/primitives/confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { DraftFile } from './chainsFile.js'
+import type { DraftChainsFile } from './chainsFile.js'
 import { ConfigError } from './error.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 
 const DAY_SECONDS = 86_400
 /** Default daily limit of deliveries, as a multiple of the minimum bid. */
 const DELIVERED_MINIMUMS = 100n
 
-type Source = Pick<DraftFile, 'chains' | 'deployment'>
+type Source = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
-export type DesiredChain = ReturnType<typeof desiredOf>[number]
+export type DesiredChain = ReturnType<typeof desiredChains>[number]
 
 /** Settings of one end of the bridge. All are explicit, so LayerZero's defaults never apply. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
@@ -21,7 +21,7 @@ export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.
  * @throws ConfigError with one sentence where a setting is missing or contradicts another
  */
-export function desiredOf({ chains, deployment }: Source, network: Network) {
+export function desiredChains({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
@@ -61,7 +61,7 @@ export function desiredOf({ chains, deployment }: Source, network: Network) {
 }
 
 function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
-  const preset = presetOf(label)
+  const preset = chainPresetOf(label)
   // a local chain with the label of a public chain has none of its LayerZero contracts
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
   if (!bridge && !known) return null

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { hexBytes, httpUrl } from './fields.js'
-import { secret, withSecretFiles } from './secretFiles.js'
+import { readSecretFiles, secret } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 const DEFAULT_SESSION_DAYS = 14
@@ -275,7 +275,7 @@ const environment = variables
 export type Environment = z.output<typeof environment>
 
 /** Command-line options, under the variables' names. They take precedence over the environment. */
-export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
+export type CommandFlags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
 /** True if a local world started this process. */
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
@@ -311,10 +311,10 @@ export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.
  */
 export function readEnvironment(
   env: NodeJS.ProcessEnv = process.env,
-  flags: Flags = {},
+  flags: CommandFlags = {},
 ): Environment {
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
-  const { values, nameOf } = withSecretFiles(variables.shape, set)
+  const { values, nameOf } = readSecretFiles(variables.shape, set)
   return parseInput(environment, values, 'the environment', nameOf)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { bridgeSettings, chainDeployment } from './deployment.js'
+import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
-import { presetOf } from './presets.js'
+import { chainPresetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
 
@@ -12,7 +12,10 @@ const fields = z.strictObject({
   network: z.enum(NETWORKS).optional(),
   label: z
     .string()
-    .refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
+    .refine(
+      (label) => chainPresetOf(label) !== undefined,
+      'is not a network label of the interface',
+    ),
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
   /** Hash of block 0. It distinguishes chains with the same chain id. */
@@ -43,8 +46,8 @@ const fields = z.strictObject({
   /** Percentage added to the bridge's fee for price changes. The endpoint refunds the excess. */
   bridgeMarginPercent: z.int().min(0).max(100).default(5),
   /** LayerZero's configuration and the roles on this chain, as `clusterd contracts` sets and compares them. */
-  bridge: bridgeSettings.optional(),
-  deployment: chainDeployment.optional(),
+  bridge: bridgeSettingsSchema.optional(),
+  deployment: chainDeploymentSchema.optional(),
   /** Whether it is a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
   /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
@@ -65,7 +68,7 @@ const fields = z.strictObject({
     .optional(),
 })
 
-export const evmChain = fields.transform(withPreset).readonly()
+export const evmChainSchema = fields.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
@@ -73,7 +76,7 @@ export const evmChain = fields.transform(withPreset).readonly()
  */
 function withPreset(chain: z.output<typeof fields>) {
   // the schema accepts only labels that have a preset
-  const known = presetOf(chain.label)!
+  const known = chainPresetOf(chain.label)!
   const chainId = chain.chainId ?? known.chainId
   const preset = chainId === known.chainId ? known : undefined
   return {
@@ -90,4 +93,4 @@ function withPreset(chain: z.output<typeof fields>) {
 }
 
 /** A chain whose contract may not be deployed yet. */
-export type DraftChain = z.output<typeof evmChain>
+export type DraftChain = z.output<typeof evmChainSchema>

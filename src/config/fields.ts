@@ -39,7 +39,7 @@ export const durationOrNever = z.union([duration, z.int().positive(), z.null()])
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 
 /** Values by the ids of EVM chains, which have up to nine digits here. */
-export const byChainId = <Value extends z.ZodType>(value: Value) =>
+export const chainIdRecord = <Value extends z.ZodType>(value: Value) =>
   z.record(z.string().regex(/^[1-9][0-9]{0,8}$/), value, {
     error: ({ code }) => (code === 'invalid_key' ? 'is not the id of a chain' : undefined),
   })

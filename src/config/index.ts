@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { type ChainsFile, noChains, readChains } from './chainsFile.js'
-import { familiesIn, noClusters } from './clusters.js'
-import { type Environment, type Flags, readEnvironment } from './environment.js'
+import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
+import { familiesWithCluster, noClusters } from './clusters.js'
+import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOf, keyOfRole, logKeysFrom } from './relayerKey.js'
+import { addressOf, logKeysFrom, readRoleKey } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -18,9 +18,9 @@ export {
   readUnsetFields,
 } from './chainsFile.js'
 export {
+  type CommandFlags,
   type Environment,
   environmentWith,
-  type Flags,
   loadEnvFile,
   localDaemonEnv,
   readEnvironment,
@@ -28,7 +28,7 @@ export {
 export { ConfigError } from './error.js'
 export type { DraftChain } from './evmChain.js'
 export { sealKeystore } from './keystore.js'
-export { labelsOf, presetOf } from './presets.js'
+export { chainPresetOf, evmLabelsOf } from './presets.js'
 export { logKeysFrom } from './relayerKey.js'
 export type { SolanaConfig } from './solana.js'
 
@@ -39,7 +39,7 @@ export const DEFAULT_OPS_PORT = 3001
 export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorConfig }
 
 /** @throws ConfigError */
-export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
+export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
   const base = readEnvironment(env, flags)
   return configOf(base, () => readChains(base.chainsFile))
 }
@@ -60,7 +60,7 @@ export function examineConfig() {
   return { config, problems }
 }
 
-/** What a mirror copies, and from where. */
+/** Source of a mirror, and the logs that the mirror accepts. */
 export interface MirrorConfig {
   /** URL of a service, or a folder that `clusterd journal export` wrote. */
   url: string
@@ -69,7 +69,7 @@ export interface MirrorConfig {
   apiKey: string | undefined
   /** Domain that the names of its logs begin with. */
   domain: string | undefined
-  /** Name of a log to copy even if it does not continue the copied one. */
+  /** Name of a log to copy even if it does not continue the log that was copied before. */
   accept: string | undefined
   networks: readonly Network[]
 }
@@ -82,7 +82,7 @@ export interface MirrorConfig {
 export function readMirrorConfig(
   networks: readonly Network[],
   env?: NodeJS.ProcessEnv,
-  flags?: Flags,
+  flags?: CommandFlags,
 ): Config & { readonly mirror: MirrorConfig } {
   const { tokenKey, mirrorUrl: url, mirrorKey: key, ...rest } = readEnvironment(env, flags)
   if (url === undefined || key === undefined)
@@ -98,7 +98,7 @@ export function readMirrorConfig(
     roles: ['api'],
   }
   const config = configOf(base, () => {
-    const chains = existsSync(base.chainsFile) ? readChains(base.chainsFile) : noChains()
+    const chains = existsSync(base.chainsFile) ? readChains(base.chainsFile) : emptyChainsFile()
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
@@ -122,11 +122,11 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = familiesIn(chains)
+  const [quoting] = familiesWithCluster(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`)))
-  const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
-  const ensKey = keyOfRole('ENS', base.ensKeySources)
+  const relayerKey = readRoleKey('RELAYER', base.relayerKeySources)
+  const ensKey = readRoleKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
     report(
       new ConfigError(
@@ -167,7 +167,7 @@ function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     report(error)
-    return noChains()
+    return emptyChainsFile()
   }
 }
 

@@ -5,7 +5,7 @@ import { useFolder } from '../../test/support/folder.js'
 import { logKeysOf } from '../registry/log/signer.js'
 import { readEnvironment } from './environment.js'
 import { openKeystore, sealKeystore } from './keystore.js'
-import { keyOfRole, logKeysFrom } from './relayerKey.js'
+import { logKeysFrom, readRoleKey } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSWORD = 'testpassword'
@@ -104,7 +104,7 @@ describe('the relayer’s keys', () => {
   const RELAYER_KEYSTORE = file('keystore', JSON.stringify(PBKDF2))
   const RELAYER_PASSWORD_FILE = file('password', `${PASSWORD}\n`)
   const keyOf = (env: Record<string, string>) =>
-    keyOfRole('RELAYER', readEnvironment(env).relayerKeySources)
+    readRoleKey('RELAYER', readEnvironment(env).relayerKeySources)
 
   it('come from the environment, a keystore, or an external signer, or are absent', () => {
     const RELAYER_PRIVATE_KEY = `0x${'01'.repeat(32)}`

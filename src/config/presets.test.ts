@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { NETWORK_LABELS } from '../registry/primitives/network.js'
-import { labelsOf, parseChainsFile, presetOf, readChains, readDraft } from './index.js'
+import { chainPresetOf, evmLabelsOf, parseChainsFile, readChains, readDraft } from './index.js'
 
 const CONTRACT = `0x${'0a'.repeat(20)}`
 const rpcUrls = ['http://127.0.0.1:1']
@@ -18,21 +18,21 @@ const cluster = {
 
 describe('a preset', () => {
   it('is known for every EVM label of the interface', () => {
-    const labels = [...labelsOf('mainnet'), ...labelsOf('testnet')]
+    const labels = [...evmLabelsOf('mainnet'), ...evmLabelsOf('testnet')]
     expect(labels.toSorted()).toEqual(Object.keys(NETWORK_LABELS).toSorted())
     for (const label of labels) {
-      const { network, eid, endpoint, layerZero } = presetOf(label)!
+      const { network, eid, endpoint, layerZero } = chainPresetOf(label)!
       // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets
       expect(Math.floor(eid / 10_000), label).toBe(network === 'mainnet' ? 3 : 4)
       for (const address of [endpoint, ...Object.values(layerZero)])
         expect(address, label).toMatch(/^0x[0-9a-f]{40}$/)
     }
     const distinct = (of: (label: string) => unknown) => new Set(labels.map(of)).size
-    expect(distinct((label) => presetOf(label)!.eid)).toBe(labels.length)
+    expect(distinct((label) => chainPresetOf(label)!.eid)).toBe(labels.length)
   })
 
   it('fills in missing settings: label, role, RPC URLs and the contract are enough', () => {
-    const { layerZero: _, ...known } = presetOf('8453')!
+    const { layerZero: _, ...known } = chainPresetOf('8453')!
     expect(chainsOf(hub, spoke)[1]).toMatchObject(known)
     expect(chainsOf(hub)[0]).toMatchObject({
       network: 'mainnet',

@@ -30,8 +30,8 @@ const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
 )
 
 /** The preset of an EVM chain, by its network label. */
-export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
+export const chainPresetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
 
 /** Labels of a network's EVM chains, in the order of their chain ids. */
-export const labelsOf = (network: Network): readonly string[] =>
+export const evmLabelsOf = (network: Network): readonly string[] =>
   Object.keys(NETWORK_LABELS).filter((label) => NETWORK_LABELS[label] === network)

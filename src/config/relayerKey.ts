@@ -5,7 +5,7 @@ import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
-import { contentOf } from './secretFiles.js'
+import { readSecretFile } from './secretFiles.js'
 
 type Hex = `0x${string}`
 
@@ -23,8 +23,8 @@ export interface KeySources {
 /** Names of the sources for error messages: environment variables, or options. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-/** The key from the one source that is set. @throws ConfigError */
-export function keyOfRole(
+/** The key of a role, from the only source that is set. @throws ConfigError where several sources are set */
+export function readRoleKey(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
 ): RelayerKey | undefined {
@@ -42,10 +42,10 @@ export function keyOfRole(
   // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
-  return privateKey ? { privateKey } : keyFrom(rest, names)
+  return privateKey ? { privateKey } : readOptionKey(rest, names)
 }
 
-/** Keys of the log, the newest first: the keystore's key before those of the environment. @throws ConfigError */
+/** Keys of the log, the newest first: the keystore's key before the environment's keys. @throws ConfigError */
 export function logKeysFrom({
   seeds,
   keystore,
@@ -69,7 +69,7 @@ const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** The key from options; undefined where none is set. @throws ConfigError */
-export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | undefined {
+export function readOptionKey(sources: KeySources, names: SourceNames): RelayerKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)
     throw new ConfigError(`${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
@@ -89,8 +89,8 @@ function fromKeystore(
 ): Hex {
   if (!passwordFile)
     throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
-  const password = contentOf(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
-  const key = openKeystore(contentOf(file, names.keystore), password)
+  const password = readSecretFile(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
+  const key = openKeystore(readSecretFile(file, names.keystore), password)
   if (!key)
     throw new ConfigError(
       `${names.keystore} can not be opened: it is no keystore of version 3, or the password is another.`,

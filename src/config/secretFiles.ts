@@ -28,7 +28,7 @@ function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
  * @returns the variables including the secrets; and for error messages the name of each variable with its file
  * @throws ConfigError where a file can not be read, or a secret is set twice
  */
-export function withSecretFiles(
+export function readSecretFiles(
   shape: Readonly<Record<string, z.ZodType>>,
   set: Readonly<Record<string, string | undefined>>,
 ) {
@@ -41,7 +41,7 @@ export function withSecretFiles(
       throw new ConfigError(`${source} and ${second} exclude one another: set one.`)
     if (source === undefined || source === variable) continue
     const file = set[source]!
-    values[variable] = contentOf(file, source).trim()
+    values[variable] = readSecretFile(file, source).trim()
     names.set(variable, `${variable} of ${source} (${resolve(file)})`)
   }
   const nameOf = (field: string): string => field.replace(/^\w+/, (name) => names.get(name) ?? name)
@@ -55,7 +55,7 @@ const LONGEST_BYTES = 65_536
  * Content of a secret's file. @param variable that names the file @throws ConfigError where it can not be read or is
  * too long
  */
-export function contentOf(file: string, variable: string): string {
+export function readSecretFile(file: string, variable: string): string {
   let bytes: Buffer
   try {
     bytes = firstBytes(file, LONGEST_BYTES + 1)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decodeBase58 } from '../registry/primitives/base58.js'
 import { ed25519PublicKey } from '../registry/primitives/ed25519.js'
 import { ConfigError } from './error.js'
-import { contentOf } from './secretFiles.js'
+import { readSecretFile } from './secretFiles.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
@@ -31,8 +31,8 @@ function fromJson(text: string): Uint8Array | null {
 }
 
 /** Reads a key file, 64 bytes. @param name of the variable or option @throws ConfigError */
-export function solanaKeyIn(file: string, name: string): Uint8Array {
-  const key = parseSolanaSecretKey(contentOf(file, name))
+export function readSolanaKeyFile(file: string, name: string): Uint8Array {
+  const key = parseSolanaSecretKey(readSecretFile(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
   return key
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { encodeFunctionData, keccak256, toEventSelector, toHex } from 'viem'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { registrarIdl as usedIdl } from '../chains/solana/registrar.js'
-import { presetOf } from '../config/presets.js'
+import { chainPresetOf } from '../config/presets.js'
 import * as contracts from './index.js'
 
 describe('clusterd/contracts', () => {
@@ -58,13 +58,13 @@ describe('clusterd/contracts', () => {
   })
 
   it.each(Object.entries(contracts.layerZero))('has %s’s endpoint of the presets', (label, end) => {
-    expect(presetOf(label)).toMatchObject(end)
+    expect(chainPresetOf(label)).toMatchObject(end)
   })
 
   it('has Base’s endpoint id', () => {
     expect(contracts.layerZero['8453']).toEqual({
       eid: 30184,
-      endpoint: presetOf('8453')!.endpoint,
+      endpoint: chainPresetOf('8453')!.endpoint,
     })
   })
 

@@ -15,9 +15,9 @@ import { type MirrorRun, runMirror } from '../mirror/run.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
-import { Loops } from '../ops/loops.js'
+import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
-import { listen, startOpsServer } from '../ops/port/server.js'
+import { listenOnPort, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
 import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
@@ -29,18 +29,18 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { ChainFamily, OpenedChain } from './families/family.js'
-import { FAMILIES, relayerKindsOf } from './families/index.js'
+import { FAMILIES, telemetryOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Timeout of the client for a read and for a write. */
+/** Time for which this process waits for PostgreSQL's answer to a read, and to a write. */
 const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
 /** Time limit of a stop, for running requests and steps. */
 export const STOP_TIMEOUT_MS = 8_000
-/** Connections for writes: one for each indexer, and one for each running delivery. */
+/** Pool size of the workers' writes: a connection for each indexer and for each relayer's transaction. */
 const WRITE_CONNECTIONS = 8
 
 /** A running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
@@ -55,7 +55,7 @@ export class Daemon {
   readonly #metrics: Metrics
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
-  readonly #loops = new Loops()
+  readonly #loops = new WorkerLoops()
   readonly #requests = new FailedRequests()
   /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()
@@ -110,7 +110,7 @@ export class Daemon {
     createOutboxMetrics(
       this.#metrics.registry,
       () => this.#relays.map((relay) => relay.state()),
-      relayerKindsOf(families),
+      telemetryOf(families),
     )
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
@@ -162,7 +162,8 @@ export class Daemon {
     const { mirror, isSqlServed } = this.#config
     if (!mirror) return
     for (const network of mirror.networks) {
-      // most services have no testnet: one is copied where it is there, unless it was named
+      // most services have no testnet: the testnet is copied where the source has it, and required only if the operator
+      // named it
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
@@ -274,7 +275,7 @@ export class Daemon {
     })
     for (const network of NETWORKS) news.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
-    this.apiPort = await listen(server, port, host)
+    this.apiPort = await listenOnPort(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
         api.close()

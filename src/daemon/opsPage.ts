@@ -7,7 +7,7 @@ import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import type { RelayerState } from '../relayer/relayerKind.js'
+import type { RelayerState } from '../relayer/relayerTelemetry.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Most jobs on the page, the newest. */
@@ -103,7 +103,7 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
-/** Paying accounts with their balances and how long these last. Known to the leading process. */
+/** Paying accounts, with their balances and the days that each balance lasts. Only the leading process knows them. */
 const balancesOf = (relay: StatusSources['relays'][number]): object[] =>
   relay.state().relayers.flatMap((state) => accountRow(state) ?? [])
 

@@ -2,13 +2,17 @@ import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
-import { markProved, readMirroredNetworks, readWinningBodies } from '../db/journal/copies.js'
-import { readHead } from '../db/journal/head.js'
+import {
+  markNamesProved,
+  readMirroredNetworks,
+  readWinningBidBodies,
+} from '../db/journal/copies.js'
+import { readJournalHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
-import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
+import { assertOwners, MAX_OWNERS_PER_CALL } from '../record/owners.js'
 
-/** Name of the loop that proves names. Its failure names the wrong one. */
-export const PROOF_LOOP = 'the proof of the names'
+/** Name of the loop that proves names. Its error names the first name with another owner. */
+export const NAME_PROOF_LOOP = 'the proof of the names'
 
 /**
  * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
@@ -17,25 +21,25 @@ export const PROOF_LOOP = 'the proof of the names'
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
-  const { seq, generation } = await readHead(pool, network)
+  const { seq, generation } = await readJournalHead(pool, network)
   const copy = (await readMirroredNetworks(pool)).get(network)
   if (!copy || copy.provedSeq >= seq) return
   const { confirmed } = await hub.heads()
   const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
   if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
   for (let after = copy.provedSeq; ; alive()) {
-    const names = await readWinningBodies(pool, network, after, OWNERS_AT_ONCE)
+    const names = await readWinningBidBodies(pool, network, after, MAX_OWNERS_PER_CALL)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break
     await assertOwners(hub, block, bodies)
     after = names.at(-1)!.seq
   }
-  await markProved(pool, network, { block: block.number, generation, seq })
+  await markNamesProved(pool, network, { block: block.number, generation, seq })
 }
 
 /** Proves the mirrored names, and names that are mirrored later. */
-export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
-  name: PROOF_LOOP,
+export const nameProofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
+  name: NAME_PROOF_LOOP,
   fields: { network: hub.network },
   pollMs: 30_000,
   async step(_, alive) {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { VERSION } from '../api/http/version.js'
+import { SERVICE_VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
-import { readChainStates, type StoredState } from '../db/deployment/chainStates.js'
+import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
 import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
@@ -12,14 +12,14 @@ import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from '../ops
 import { behindMs, type ChainState, chainProblem, headAgeMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
-import { isOwnError, orIf, sentenceOf } from '../ops/log/errors.js'
-import type { LoopState, Loops } from '../ops/loops.js'
+import { errorSentence, fallbackIf, isOwnError } from '../ops/log/errors.js'
+import type { LoopState, WorkerLoops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
-import { PROOF_LOOP } from './proof.js'
+import { NAME_PROOF_LOOP } from './proof.js'
 
 /** Timeout of a probe of the database, ms. */
 const PROBE_LIMIT_MS = 3_000
@@ -32,7 +32,7 @@ export interface StatusSources {
   /** Every served chain. */
   chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
-  loops: Loops
+  loops: WorkerLoops
   runs: readonly IndexRun[]
   mirrors: readonly MirrorRun[]
   relays: readonly RelayRun[]
@@ -81,7 +81,7 @@ export async function statusOf(sources: StatusSources) {
   // the newest reason why the database does not answer
   let databaseFault = NO_ANSWER
   answer.catch((error: unknown) => {
-    databaseFault = `${NO_ANSWER}: ${sentenceOf(error)}`
+    databaseFault = `${NO_ANSWER}: ${errorSentence(error)}`
   })
   const stored = await probed(answer, null)
   const [states, leaders, copies] = stored ?? [[], [], new Map<Network, MirroredNetwork>()]
@@ -125,7 +125,7 @@ export async function statusOf(sources: StatusSources) {
   return {
     isGood: problems.length === 0,
     ok: problems.length === 0,
-    version: VERSION,
+    version: SERVICE_VERSION,
     problems: problems.map(textOf),
     warnings: warnings.map(textOf),
     alarms: [...problems, ...warnings].map(alarmAnswer),
@@ -177,7 +177,7 @@ const alarmAnswer = ({ alarm, text }: Problem) => ({
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
   withTimeout(
     PROBE_LIMIT_MS,
-    orIf(answer, (error) => !isOwnError(error), otherwise),
+    fallbackIf(answer, (error) => !isOwnError(error), otherwise),
     otherwise,
   )
 
@@ -188,7 +188,7 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
 function stateOf(
   { network, label }: { network: Network; label: string },
   runs: readonly IndexRun[],
-  { states, leaders }: { states: readonly StoredState[]; leaders: readonly Leader[] },
+  { states, leaders }: { states: readonly StoredChainState[]; leaders: readonly Leader[] },
   nowMs: number,
 ) {
   const led = leaders.find((leader) => leader.network === network && leader.role === 'index')
@@ -220,8 +220,10 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
  * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
  * come.
  */
-function unproved(network: Network, loops: Loops): Problem | null {
-  const failed = loops.states().find((loop) => loop.name === PROOF_LOOP && loop.network === network)
+function unproved(network: Network, loops: WorkerLoops): Problem | null {
+  const failed = loops
+    .states()
+    .find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 

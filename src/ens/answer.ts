@@ -40,7 +40,7 @@ export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer)
   primaryType: 'Answer' as const,
   message: { request, result: keccak256(result), expires: expiresS },
 })
-export type SignAnswer = (typedData: ReturnType<typeof answerTypedData>) => Promise<Hex>
+export type SignEnsAnswer = (typedData: ReturnType<typeof answerTypedData>) => Promise<Hex>
 
 const SIGNED = parseAbiParameters(
   'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
@@ -52,7 +52,7 @@ export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, si
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
 
-export function createAnswerer(sign: SignAnswer, now: () => number) {
+export function createEnsSigner(sign: SignEnsAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
     max: KEPT_SIGNATURES,
     fetchMethod: (_key, _stale, { context }) => sign(answerTypedData(context)),

@@ -34,10 +34,10 @@ const EMPTY: Record<string, unknown> = {
   bytes32: zeroHash,
 }
 
-export type ResolverCall = ReturnType<typeof readCall>
+export type ResolverCall = ReturnType<typeof decodeResolverCall>
 
 /** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
-export function readCall(data: Hex) {
+export function decodeResolverCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
   if (!fn) throw new EnsRequestError('The call is not supported here.')
   const { name, inputs, outputs } = fn

@@ -2,11 +2,11 @@ import type { Hex } from 'viem'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import { createAnswerer, type SignAnswer } from './answer.js'
-import { readCall } from './calls.js'
+import { createEnsSigner, type SignEnsAnswer } from './answer.js'
+import { decodeResolverCall } from './calls.js'
 import { EnsRequestError } from './error.js'
-import { readName } from './name.js'
-import { type Lookups, recordOf } from './records.js'
+import { decodeEnsName } from './name.js'
+import { type RecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
 /** Even the longest call fits into a URL. */
@@ -20,27 +20,27 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  * are signed for the resolver of the configuration, since universal resolvers change the sender.
  * @param now current Unix time, ms
  */
-export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
-  const answered = createAnswerer(sign, now)
+export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {
+  const answered = createEnsSigner(sign, now)
   return async (
     asked: { sender: string; data: string },
-    lookups: Readonly<Record<Network, Lookups>>,
+    lookups: Readonly<Record<Network, RecordLookups>>,
   ): Promise<Hex> => {
     if (!SENDER.test(asked.sender))
       throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
     if (!DATA.test(asked.data))
       throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
     const data = asked.data.toLowerCase() as Hex
-    const outer = readCall(data)
+    const outer = decodeResolverCall(data)
     if (outer.name !== 'resolve')
       throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')
     const [dnsName, inner] = outer.args as readonly [Hex, Hex]
-    const call = readCall(inner)
-    const name = readName(fromHex(dnsName), parents)
+    const call = decodeResolverCall(inner)
+    const name = decodeEnsName(fromHex(dnsName), parents)
     return answered(
       data,
       name.under,
-      call.encode(await recordOf(name, call, lookups[name.network])),
+      call.encode(await resolveRecord(name, call, lookups[name.network])),
     )
   }
 }

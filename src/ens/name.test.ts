@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readName } from './name.js'
+import { decodeEnsName } from './name.js'
 
-const PARENTS = { mainnet: { parent: 'names.eth' } } as unknown as Parameters<typeof readName>[1]
+const PARENTS = { mainnet: { parent: 'names.eth' } } as unknown as Parameters<
+  typeof decodeEnsName
+>[1]
 
 interface Vector {
   name: string
@@ -27,7 +29,7 @@ function normalizedOf(name: string): string | null {
   const bytes = encoded(name)
   if (!bytes) return null
   try {
-    return readName(bytes, PARENTS).text
+    return decodeEnsName(bytes, PARENTS).text
   } catch {
     return null
   }

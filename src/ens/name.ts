@@ -4,7 +4,7 @@ import { type FullName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { EnsRequestError, readOrThrow } from './error.js'
 
-export type EnsName = ReturnType<typeof readName>
+export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
 /** Names that ENSIP-15 leaves unchanged. Unpacking the tables for other names takes a fifth of a second, once. */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
@@ -17,7 +17,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * is not a valid name of ours
  * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
-export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
+export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
   const given = readOrThrow('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
   const text = normalized(given)
   for (const network of NETWORKS) {
@@ -35,7 +35,7 @@ const normalized = (text: string): string =>
     PLAIN.test(text) ? text : normalize(text),
   )
 
-/** The ENS form of a name of ours below a parent, which `readName` reads. Null where ENS does not normalize it. */
+/** The ENS form of a name of ours below a parent, which `decodeEnsName` reads. Null where ENS does not normalize it. */
 export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
   const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
   try {

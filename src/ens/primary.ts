@@ -4,7 +4,7 @@ import type { ChainsFile } from '../config/chainsFile.js'
 import type { FullName } from '../registry/primitives/name.js'
 import type { Network } from '../registry/primitives/network.js'
 import { ensNameOf } from './name.js'
-import { addressOf, ETH, type Lookups } from './records.js'
+import { addressRecord, ETH_COIN_TYPE, type RecordLookups } from './records.js'
 
 /** Call of ENS's reverse registrars, on Ethereum and on other chains, that names the caller. */
 const registrarAbi = parseAbi(['function setName(string name)'])
@@ -33,7 +33,7 @@ interface PrimaryName {
   }[]
 }
 
-/** What makes a name of the registry the primary name of an address (ENSIP-19). */
+/** Reader of the transactions that make a name of the registry the primary name of an address (ENSIP-19). */
 export type PrimaryNames = ReturnType<typeof createPrimaryNames>
 
 /**
@@ -43,7 +43,7 @@ export type PrimaryNames = ReturnType<typeof createPrimaryNames>
 export function createPrimaryNames(parents: ChainsFile['ens']) {
   return async (
     asked: { name: FullName; address: string; network: Network },
-    lookups: Pick<Lookups, 'walletOf' | 'verifiedOf'>,
+    lookups: Pick<RecordLookups, 'walletOf' | 'verifiedOf'>,
   ): Promise<PrimaryName | null> => {
     const { name, address, network } = asked
     const under = parents[network]
@@ -53,9 +53,9 @@ export function createPrimaryNames(parents: ChainsFile['ens']) {
     const chains = registrars.map(async ([id, to]): Promise<PrimaryName['chains'][number]> => {
       const chainId = Number(id)
       if (ensName === null) return { chainId, transaction: null, reason: 'not_in_ens' }
-      // the records of ENS's own chain are those of `addr.reverse`, whatever its id
-      const coinType = chainId === under.chainId ? ETH : toCoinType(chainId)
-      if ((await addressOf(name, coinType, lookups)) !== address)
+      // reverse records on ENS's own chain are below `addr.reverse`, whatever the chain's id
+      const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
+      if ((await addressRecord(name, coinType, lookups)) !== address)
         return { chainId, transaction: null, reason: 'other_address' }
       const transaction = { chainId, to, data: setNameData(ensName), value: 0n }
       return { chainId, transaction, reason: null }

@@ -1,14 +1,14 @@
 import type { Availability, NameHit } from '../db/registry/lookups.js'
-import type { Coin } from '../registry/auth/kind.js'
-import { KIND_NAMES, KINDS } from '../registry/auth/kinds.js'
+import type { CoinForm } from '../registry/auth/kind.js'
+import { WALLET_KIND_NAMES, WALLET_KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
-import type { EnsName } from './name.js'
+import type { DecodedEnsName } from './name.js'
 
 /** Look-ups that the records need. All wallets are public ones. */
-export interface Lookups {
+export interface RecordLookups {
   walletOf(name: FullName): Promise<NameHit | null>
   /**
    * The wallet of one chain kind that a name without a wallet part stands for. `stored` is a pattern of the hex of
@@ -24,14 +24,14 @@ export interface Lookups {
  * The value of a name's record, or null. Names that nobody holds, and private or unverified wallets, have none. They
  * are read by the same statements as others, so that the time reveals nothing. The node hash in the call is ignored.
  */
-export async function recordOf(
-  { own, text }: EnsName,
+export async function resolveRecord(
+  { own, text }: DecodedEnsName,
   { name, args }: ResolverCall,
-  lookups: Lookups,
+  lookups: RecordLookups,
 ): Promise<string | null> {
   if (own === null) return null
   const [, second] = args
-  if (name === 'addr') return addressOf(own, second as bigint | undefined, lookups)
+  if (name === 'addr') return addressRecord(own, second as bigint | undefined, lookups)
   if (name !== 'text' && name !== 'name') return null
   const isShown =
     own.wallet === null
@@ -47,23 +47,23 @@ export async function recordOf(
   return name === 'name' ? text : (new Map(Object.entries(texts)).get(second as string) ?? null)
 }
 
-export const ETH = 60n
+export const ETH_COIN_TYPE = 60n
 /**
  * ENS coin types of EVM chains: this bit plus the chain id (ENSIP-11). The bit without a chain id means any EVM chain
  * (ENSIP-19).
  */
 const EVM_BIT = 31n
 
-function coinOf(asked: bigint): Coin | undefined {
-  const type = asked >> EVM_BIT === 1n ? ETH : asked
-  return KIND_NAMES.map((name) => KINDS[name].coin).find((coin) => coin.type === type)
+function coinOf(asked: bigint): CoinForm | undefined {
+  const type = asked >> EVM_BIT === 1n ? ETH_COIN_TYPE : asked
+  return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
 
 /** Address of the wallet that a name stands for, in the coin's binary form, as hex (ENSIP-9). */
-export async function addressOf(
+export async function addressRecord(
   name: FullName,
-  coinType = ETH,
-  lookups: Pick<Lookups, 'walletOf' | 'verifiedOf'>,
+  coinType = ETH_COIN_TYPE,
+  lookups: Pick<RecordLookups, 'walletOf' | 'verifiedOf'>,
 ): Promise<string | null> {
   const coin = coinOf(coinType)
   if (!coin) return null

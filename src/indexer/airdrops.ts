@@ -6,8 +6,8 @@ import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
+  type ClaimOnChain,
   restartClaims,
-  type SeenClaim,
   storeClaims,
   type WatchedAirdrop,
   watchedAirdrops,
@@ -146,7 +146,7 @@ export class AirdropWatcher {
   }
 }
 
-const keyOf = ({ index, blockHash, txHash, receiver }: SeenClaim): string =>
+const keyOf = ({ index, blockHash, txHash, receiver }: ClaimOnChain): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
 /** Reads the claims of some blocks, with the parent hash of the first block. @throws RpcError */
@@ -161,8 +161,8 @@ type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 /**
  * Claims by leaf: a distributor pays each leaf of its tree once. Ignores logs that the distributor can't have emitted.
  */
-function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenClaim[] {
-  const claims = new Map<number, SeenClaim>()
+function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): ClaimOnChain[] {
+  const claims = new Map<number, ClaimOnChain>()
   for (const log of logs) {
     const claimed = decodeClaimed(log)
     if (!claimed || claimed.index >= BigInt(leafCount)) continue

@@ -3,18 +3,18 @@ import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../chains/requirementInputs.js'
 import { appendEntries } from '../db/journal/append.js'
-import { lockHead, readHead } from '../db/journal/head.js'
+import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
 import { readRules } from '../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../db/outbox/refusals.js'
-import { type OpenPayment, openCommunityPayments } from '../db/payments/open.js'
+import { findOpenCommunityPayments, type OpenPayment } from '../db/payments/open.js'
 import { markAppended } from '../db/payments/payments.js'
-import { notify } from '../db/pg/notify.js'
+import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { freedNames, verifiedInClusters } from '../db/registry/communityNames.js'
+import { clustersWithVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { type Notify, PAUSES_MS, pauseAfter } from '../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import { type RulesVersion, rulesAtBlock } from '../registry/community/history.js'
 import { areRequirementsMet, requirementsHash } from '../registry/community/requirements.js'
@@ -32,8 +32,11 @@ const BATCH = 100
 /** Payers whose balances are read in parallel: each may take twenty calls. */
 const READS_AT_ONCE = 8
 
-export type JudgeOutcome =
-  /** `payments` were appended to the journal, where the fold decides about them. `waiting` can't be decided yet. */
+export type JudgeStepOutcome =
+  /**
+   * `payments`: number appended to the journal, where the fold decides them. `waiting`: number that can't be decided
+   * yet.
+   */
   | { kind: 'entered'; payments: number; waiting: number }
   /** A chain that has the payers' balances is unavailable. */
   | { kind: 'waiting'; waiting: number }
@@ -71,7 +74,7 @@ export function paymentJudgeWorker(
     ports,
     notify,
     pollMs,
-  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
+  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: WakeUp; pollMs: number },
 ): Worker {
   const { pool, network, epoch, log, metrics, loops } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
@@ -140,12 +143,12 @@ export class PaymentJudge {
    * step, without timers. A payment whose payer's balance can't be read does not delay the others.
    * @throws LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<JudgeOutcome> {
+  async step(): Promise<JudgeStepOutcome> {
     const { pool, network } = this.#options
-    if (!(await readHead(pool, network)).caughtUp) return { kind: 'catching_up' }
+    if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
     const resting = this.#resting(nowMs)
-    const open = await openCommunityPayments(pool, network, BATCH, nowMs, resting)
+    const open = await findOpenCommunityPayments(pool, network, BATCH, nowMs, resting)
     this.#forgetGone(resting, open)
     const rules = await rulesOf(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
@@ -172,7 +175,7 @@ export class PaymentJudge {
         wallet: payment.payer,
         requirements,
         ports,
-        verifiedIn: (names) => verifiedInClusters(pool, network, payment.payer, names),
+        verifiedIn: (names) => clustersWithVerifiedWallet(pool, network, payment.payer, names),
       })
       return { payment, hash, isMet: areRequirementsMet(requirements, wallet) }
     } catch (error) {
@@ -186,7 +189,8 @@ export class PaymentJudge {
   #resting(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
     // an item that waits longer than the longest back-off was written before the clock was set back
-    const isDue = ({ nextMs }: Stuck) => nextMs <= nowMs || nextMs > nowMs + PAUSES_MS.payer.at(-1)!
+    const isDue = ({ nextMs }: Stuck) =>
+      nextMs <= nowMs || nextMs > nowMs + BACKOFF_PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
     return byTime.filter((one) => !due.has(one)).map(({ id }) => id)
   }
@@ -195,7 +199,7 @@ export class PaymentJudge {
     const nowMs = this.#nowMs()
     const before = this.#stuck.get(keyOf(id))
     const failures = (before?.failures ?? 0) + 1
-    const pauseMs = pauseAfter(failures, PAUSES_MS.payer)
+    const pauseMs = backoffPauseMs(failures, BACKOFF_PAUSES_MS.payer)
     this.#stuck.set(keyOf(id), {
       id,
       failures,
@@ -211,7 +215,7 @@ export class PaymentJudge {
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
   }
 
-  #outcome(payments: number): JudgeOutcome {
+  #outcome(payments: number): JudgeStepOutcome {
     const { waiting } = this.state
     if (payments > 0) return { kind: 'entered', payments, waiting }
     return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
@@ -247,7 +251,7 @@ async function rulesOf(
   for (const { communityName: name, paidMs } of payments)
     if (name !== null) since.set(name, Math.min(paidMs, since.get(name) ?? paidMs))
   if (since.size === 0) return new Map()
-  const { generation } = await readHead(db, network)
+  const { generation } = await readJournalHead(db, network)
   return readRules(db, network, generation, since)
 }
 
@@ -271,7 +275,7 @@ async function enter(
 ): Promise<number> {
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
-    await lockHead(client, network, epoch)
+    await lockJournalHead(client, network, epoch)
     const asked = reads.map(({ payment }) => payment)
     const now = await rulesOf(client, network, asked)
     const still = reads.filter(({ payment, hash }) => {
@@ -280,7 +284,7 @@ async function enter(
     })
     const payments = still.map(({ payment }) => payment)
     const ids = payments.map(({ id }) => id)
-    const freed = await freedNames(client, network, ids)
+    const freed = await findFreedNames(client, network, ids)
     const entries = still.map((read) => entryOf(read, freed.get(keyOf(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markAppended(client, network, ids)
@@ -288,7 +292,7 @@ async function enter(
       (_, i) => changes.payments[i]!.judgement.outcome !== 'registered',
     )
     await queueRefusals(client, network, refused, nowMs())
-    if (still.length > 0) await notify(client, network)
+    if (still.length > 0) await notifyNetwork(client, network)
     failpoint('judge.before_commit')
     return still.length
   })

@@ -2,7 +2,7 @@ import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import type { Worker } from '../ops/worker.js'
-import { type LogOptions, logWorker } from '../push/log.js'
+import { type LogWorkerOptions, logWorker } from '../push/log.js'
 
 /** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
@@ -10,7 +10,7 @@ const BEHIND_LIMIT_MS = 60_000
 /** The worker that maintains the feed's signed log, with its metric and alarms. */
 export function watchedLogWorker(
   ctx: LeaderContext,
-  options: Omit<LogOptions, 'onWentBack' | 'onBehind'>,
+  options: Omit<LogWorkerOptions, 'onWentBack' | 'onBehind'>,
 ): Worker {
   const { network, metrics, loops, log } = ctx
   const alarm = 'ClusterdLogBehind'

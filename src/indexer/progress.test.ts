@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createProgressLog, measureProgress, type Progress } from './progress.js'
+import { type BackfillProgress, createProgressLog, measureProgress } from './progress.js'
 
-const progress = (doneBlocks: number): Progress => ({
+const progress = (doneBlocks: number): BackfillProgress => ({
   network: 'mainnet',
   label: '1',
   doneBlocks,

@@ -5,7 +5,7 @@ import type { Network } from '../registry/primitives/network.js'
 const LOG_EVERY_MS = 2_000
 
 /** Progress of a backfill. */
-export interface Progress {
+export interface BackfillProgress {
   network: Network
   label: string
   /** Unit of `doneBlocks` and `totalBlocks`. Default: blocks. */
@@ -20,9 +20,9 @@ export interface Progress {
 
 /** @param startedMs Unix time of the first block */
 export function measureProgress(
-  done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>,
+  done: Omit<BackfillProgress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
-): Progress {
+): BackfillProgress {
   const { doneBlocks, totalBlocks, registrations } = done
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
   return {
@@ -34,7 +34,7 @@ export function measureProgress(
 }
 
 /** Creates a progress log for backfills: a line every two seconds, and one at the end. */
-export function createProgressLog(log: Logger): (now: Progress) => void {
+export function createProgressLog(log: Logger): (now: BackfillProgress) => void {
   let loggedMs = 0
   return (now) => {
     const isDone = now.doneBlocks >= now.totalBlocks
@@ -50,5 +50,5 @@ export interface IndexerCallbacks {
   onStart(label: string, indexer: { readonly state: ChainState }): void
   /** @param isNews whether a step's blocks had logs of our contracts */
   onAdvance(isNews: boolean): void
-  onProgress(progress: Progress): void
+  onProgress(progress: BackfillProgress): void
 }

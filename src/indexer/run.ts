@@ -2,16 +2,16 @@ import type pg from 'pg'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { removeExpired } from '../db/deployment/retention.js'
-import { hideCopied } from '../db/journal/feed.js'
-import { moveSlice } from '../db/journal/moves.js'
+import { hideSqlFeedCopy } from '../db/journal/feed.js'
+import { moveNextNames } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventOfPayload, type Listener } from '../db/pg/notify.js'
-import { causeOf } from '../ops/causes.js'
+import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
+import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
-import { createNotify, type Notify } from '../ops/notify.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LogMemory, type LogOptions } from '../push/log.js'
+import { LastSignedLog, type LogWorkerOptions } from '../push/log.js'
 import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
@@ -38,7 +38,7 @@ export interface NetworkSources {
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Name and keys of the feed's log. */
-  log: Pick<LogOptions, 'domain' | 'keys'>
+  log: Pick<LogWorkerOptions, 'domain' | 'keys'>
 }
 
 export interface IndexRun {
@@ -62,13 +62,13 @@ export function runIndexers(
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
-  const logNotify = createNotify()
-  const logMemory = new LogMemory()
+  const logNotify = createWakeUp()
+  const logMemory = new LastSignedLog()
   at.listener.subscribe((payload) => {
-    if (eventOfPayload(network, payload) === 'notify') logNotify.notify()
+    if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
   const onError = (err: Error) =>
-    log[causeOf(err) === 'database' ? 'warn' : 'error'](
+    log[errorCause(err) === 'database' ? 'warn' : 'error'](
       { network, err },
       'indexing stopped; trying to lead again',
     )
@@ -101,7 +101,7 @@ const WRITE_STATES_EVERY_MS = 2_000
  * first answer of a chain, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
-  const notify = createNotify()
+  const notify = createWakeUp()
   const decisiveOf = (state: ChainState) => [
     state.isCaughtUp,
     state.tailBlock !== null,
@@ -131,10 +131,13 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 function workersOf(
   ctx: LeaderContext,
   sources: NetworkSources,
-  on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
+  on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
+    logNotify: WakeUp
+    logMemory: LastSignedLog
+  },
 ): Worker[] {
   const { chains } = sources
-  const notify = createNotify()
+  const notify = createWakeUp()
   const onAdvance = (isNews: boolean): void => {
     if (isNews) notify.notify()
     on.onAdvance(isNews)
@@ -170,7 +173,7 @@ export function retentionWorker(
     pollMs: 60_000,
     async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
-      if (!isSqlServed) await hideCopied(pool, network)
+      if (!isSqlServed) await hideSqlFeedCopy(pool, network)
       const removed = await removeExpired(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))
         log.info({ network, removed }, 'forgot what has had its time')
@@ -181,12 +184,15 @@ export function retentionWorker(
 }
 
 /**
- * Pause between two slices of a move, in which other writers get the head's lock: at most 10,000 names move in a
+ * Pause between two `move_names` entries, in which other writers get the head's lock. At most 10,000 names move in a
  * second.
  */
 const MOVE_PAUSE_MS = 100
 
-/** Moves names, one slice at a time. After a take-over the next process continues. */
+/**
+ * Continues moves of names between clusters, one `move_names` entry a step. After a take-over the next leader
+ * continues.
+ */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
     name: 'the moves of names',
@@ -195,7 +201,7 @@ function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
     idleMs: 1_000,
     maxBusySteps: 0,
     async step() {
-      const moved = await moveSlice({ pool, network, epoch })
+      const moved = await moveNextNames({ pool, network, epoch })
       if (moved === null) return 'idle'
       if (moved.isLast)
         log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')

@@ -1,6 +1,6 @@
 import { ClusterdError } from '../client/error.js'
 import type { Problem } from '../ops/alarms.js'
-import { sentenceOf } from '../ops/log/errors.js'
+import { errorSentence } from '../ops/log/errors.js'
 
 /** Time without a successful step after which a mirror counts as behind, even without an error. */
 const BEHIND_LIMIT_MS = 60_000
@@ -35,7 +35,10 @@ export class MirrorHealth {
   /** Why nothing is copied. Null where there is no problem. */
   problem(): Problem | null {
     if (this.#failure)
-      return { alarm: alarmOf(this.#failure), text: `${this.#name}: ${sentenceOf(this.#failure)}` }
+      return {
+        alarm: alarmOf(this.#failure),
+        text: `${this.#name}: ${errorSentence(this.#failure)}`,
+      }
     const ageMs = this.#nowMs() - this.#levelMs
     if (ageMs < BEHIND_LIMIT_MS) return null
     const text = `${this.#name}: nothing was taken in for ${Math.floor(ageMs / 1_000)} s: the source is slow, or its log does not end`

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { LogReader } from '../client/log.js'
-import { assertCopy } from '../db/journal/takeIn.js'
+import { assertIsMirror } from '../db/journal/mirrorWriter.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -11,7 +11,7 @@ import { runWorkers } from '../ops/worker.js'
 import { sqlWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
-import { type MirrorSource, openSource } from './source.js'
+import { type MirrorSource, openMirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /** A network's mirror. It leads the network like an indexer, so that only one process writes. */
@@ -38,12 +38,12 @@ export async function runMirror(
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<MirrorRun> {
   const { network, log, loops, signal, pool } = ctx
-  const client = openSource(source)
+  const client = openMirrorSource(source)
   const { key, domain, accept } = source
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
   openReader()
-  await inTransaction(pool, (db) => assertCopy(db, network))
+  await inTransaction(pool, (db) => assertIsMirror(db, network))
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
   const onFailure = (error: Error) => {

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
 import { type LogReader, logMismatch, type SignedHead } from '../client/log.js'
-import { markVerified } from '../db/journal/copies.js'
-import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
-import { CopyWriter } from '../db/journal/takeIn.js'
+import { markMirrorVerified } from '../db/journal/copies.js'
+import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
+import { MirrorWriter } from '../db/journal/mirrorWriter.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
 import { Background } from '../ops/background.js'
@@ -12,10 +12,10 @@ import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
-import { type ReadEvent, readLeaf } from '../registry/log/leafReader.js'
+import { type LeafEvent, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** Name of the loop. */
+/** Name of the loop in the log and in `/status`. */
 const MIRROR = 'the mirror'
 /** Interval at which the source's checkpoint is requested, ms. */
 const POLL_MS = 500
@@ -55,7 +55,7 @@ export function mirrorWorker(options: MirrorOptions): Worker {
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log } = await readFollowedLog(pool, network)
+      const { log } = await readFeedLogState(pool, network)
       reader.last = log
       const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
       const mayWait = log === null && mayBegin
@@ -65,7 +65,7 @@ export function mirrorWorker(options: MirrorOptions): Worker {
       const isSigned = log?.note === head.note || nowMs - takenMs < SIGNATURES_EVERY_MS
       if (log && isSame(log, head) && isSigned) {
         if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
-        await markVerified(pool, network, epoch)
+        await markMirrorVerified(pool, network, epoch)
         recordedMs = nowMs
         return 'idle'
       }
@@ -120,7 +120,7 @@ async function takeIn(
   const tree = new GrowingTree(treeHash, { size: known, edge })
   const background = new Background()
   await inTransaction(pool, async (client) => {
-    const copy = await CopyWriter.open(
+    const copy = await MirrorWriter.open(
       client,
       { network, epoch },
       { stored, next: { generation, origin } },
@@ -132,7 +132,7 @@ async function takeIn(
         alive()
         let index = from
         try {
-          const events: ReadEvent[] = []
+          const events: LeafEvent[] = []
           for (const text of texts) {
             if (index > 0) events.push(readLeaf(text, index))
             else await copy.follow(previousOf(text, head, network))

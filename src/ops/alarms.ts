@@ -13,7 +13,7 @@ export const DAY_MS = 86_400_000
  * Share of its holding time after which a payment that has to be settled or released is short of time. It then raises
  * an alarm, and its job comes before others.
  */
-export const SHORT_OF_TIME = 0.8
+export const SHORT_OF_TIME_SHARE = 0.8
 /** A balance is low if it lasts for less than this. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The relay authority's balance is low below this: fees of 2,000 transactions. */

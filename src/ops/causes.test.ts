@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
-import { causeOf, chainErrorOf } from './causes.js'
-import { sentenceOf } from './log/errors.js'
+import { chainErrorOf, errorCause } from './causes.js'
+import { errorSentence } from './log/errors.js'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6432'), {
   code: 'ECONNREFUSED',
@@ -29,7 +29,7 @@ it.each([
   ['our own code', new TypeError('x is undefined'), 'other'],
   ['no error at all', 'text', 'other'],
 ])('%s', (_, error, cause) => {
-  expect(causeOf(error)).toBe(cause)
+  expect(errorCause(error)).toBe(cause)
 })
 
 it.each([
@@ -56,5 +56,5 @@ it.each([
 ])('an error of the database has words: %s', (error, sentence) => {
   // as a library's: its place is no file of ours
   error.stack = `${error.name}: ${error.message}\n    at Client (/x/node_modules/pg/lib/client.js:1:1)`
-  expect(sentenceOf(error)).toBe(sentence)
+  expect(errorSentence(error)).toBe(sentence)
 })

@@ -1,4 +1,4 @@
-import { isOwnError, sentenceOf } from './log/errors.js'
+import { errorSentence, isOwnError } from './log/errors.js'
 
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
@@ -17,13 +17,13 @@ const PRISMA = /^P[12]\d{3}$/
 const MAX_CAUSES = 8
 
 /** Finds the part that an error points to, by its class and its causes. */
-export function causeOf(error: unknown, depth = 0): ErrorCause {
+export function errorCause(error: unknown, depth = 0): ErrorCause {
   if (!(error instanceof Error) || depth > MAX_CAUSES || OF_CHAIN.has(error.name)) return 'other'
   if (error.name === 'ClockError') return 'clock'
   if (OF_DATABASE.has(error.name) || isOfDriver(error)) return 'database'
   // the driver's socket: errors of other sockets are wrapped by the code that uses them
   if (depth === 0 && 'syscall' in error) return 'database'
-  return causeOf(error.cause, depth + 1)
+  return errorCause(error.cause, depth + 1)
 }
 
 /** True for errors of `pg` and Prisma, including answers of the server, which have a severity. */
@@ -34,4 +34,4 @@ function isOfDriver(error: Error): boolean {
 
 /** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */
 export const chainErrorOf = (error: unknown): string | null =>
-  isOwnError(error) || causeOf(error) !== 'other' ? null : sentenceOf(error)
+  isOwnError(error) || errorCause(error) !== 'other' ? null : errorSentence(error)

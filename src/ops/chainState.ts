@@ -1,6 +1,6 @@
 import type { Network } from '../registry/primitives/network.js'
 import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
-import type { Stage } from './stages.js'
+import type { LoopStage } from './stages.js'
 
 /**
  * Why the newest confirmed logs are trusted: they match the contracts' record (`proved`), two nodes returned equal logs
@@ -9,8 +9,8 @@ import type { Stage } from './stages.js'
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
-/** Trust in the newest confirmed logs, and the number of nodes with equal answers. */
-export interface TrustGround {
+/** Why the newest confirmed logs are trusted, and the number of nodes that returned equal logs. */
+export interface LogTrust {
   trust: Trust
   nodes: number
 }
@@ -47,7 +47,7 @@ export interface ChainState {
   /** Alarm of the last error, if it is not the common one of a failing chain. */
   errorAlarm: AlarmName | null
   /** Time that the indexer's loop spent in each stage during the last minute, ms. */
-  readonly stagesMs: Readonly<Record<Stage, number>>
+  readonly stagesMs: Readonly<Record<LoopStage, number>>
 }
 
 /** Blocks by which the tables may normally be behind the chain. */

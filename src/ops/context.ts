@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import type { Network } from '../registry/primitives/network.js'
 import type { Logger } from './log/log.js'
-import type { Loops } from './loops.js'
+import type { WorkerLoops } from './loops.js'
 import type { Metrics } from './metrics.js'
 
-/** What the workers of one network share. */
+/** Dependencies that the workers of one network share. */
 export interface Context {
   network: Network
   pool: pg.Pool
   log: Logger
   metrics: Metrics
-  loops: Loops
+  loops: WorkerLoops
   /** Fires when the process stops. */
   signal: AbortSignal
 }

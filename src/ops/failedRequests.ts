@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
-import { LastMinute } from './lastMinute.js'
-import { sentenceOf } from './log/errors.js'
+import { LastMinuteSums } from './lastMinute.js'
+import { errorSentence } from './log/errors.js'
 
 /** Number of failed requests of a kind, and their share of all, from which they are a problem. */
 const LEAST_FAILED = 3
@@ -10,7 +10,7 @@ export const ALARM_SHARE = 0.5
 interface Counted {
   method: string
   route: string
-  requests: LastMinute<'all' | 'failed'>
+  requests: LastMinuteSums<'all' | 'failed'>
   /** Sentence of the newest failure. */
   lastError: string
 }
@@ -29,14 +29,14 @@ export class FailedRequests {
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
     const found = this.#kinds.get(key)
-    const kind = found ?? { method, route, requests: new LastMinute(), lastError: '' }
+    const kind = found ?? { method, route, requests: new LastMinuteSums(), lastError: '' }
     this.#kinds.set(key, kind)
 
     const nowMs = this.#nowMs()
     kind.requests.add('all', 1, nowMs)
     if (failure === undefined) return
     kind.requests.add('failed', 1, nowMs)
-    kind.lastError = sentenceOf(failure)
+    kind.lastError = errorSentence(failure)
   }
 
   /**

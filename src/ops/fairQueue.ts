@@ -115,8 +115,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the newest work: of the address with most work, the wallet with most, and there the newest. Among equals,
-   * the one whose turn comes last.
+   * Refuses the newest work: of the address with most work, the wallet with most, and there the newest. Where several
+   * have equally much, the address or wallet whose turn comes last is chosen.
    */
   #refuseNewest(): void {
     const [address, wallets] = largestOf(this.#addresses, sizeOf)

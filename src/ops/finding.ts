@@ -1,10 +1,10 @@
-import { sentenceOf } from './log/errors.js'
+import { errorSentence } from './log/errors.js'
 import { withTimeout } from './notify.js'
 
 /** `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
 export type FindingLevel = 'ok' | 'warn' | 'bad'
 
-/** Result of a check, with advice where it is not `ok`. */
+/** Result of a check of `clusterd doctor`, with advice where it is not `ok`. */
 export interface Finding {
   about: string
   level: FindingLevel
@@ -18,23 +18,27 @@ export type CheckResult = Omit<Finding, 'about'>
 /** Timeout of one check. */
 const LIMIT_MS = 15_000
 
-export const ok = (found: string): CheckResult => ({ level: 'ok', found })
-export const warn = (found: string, advice: string): CheckResult => ({
+export const okResult = (found: string): CheckResult => ({ level: 'ok', found })
+export const warning = (found: string, advice: string): CheckResult => ({
   level: 'warn',
   found,
   advice,
 })
-export const bad = (found: string, advice: string): CheckResult => ({ level: 'bad', found, advice })
+export const failure = (found: string, advice: string): CheckResult => ({
+  level: 'bad',
+  found,
+  advice,
+})
 
 /** Runs one check. @param advice given where the check fails or takes too long */
-export async function check(
+export async function runCheck(
   about: string,
   advice: string,
   look: () => Promise<CheckResult>,
 ): Promise<Finding> {
-  const late = bad(`no answer within ${LIMIT_MS / 1_000} s`, advice)
+  const late = failure(`no answer within ${LIMIT_MS / 1_000} s`, advice)
   const result = withTimeout(LIMIT_MS, look(), late).catch((error: Error) =>
-    bad(sentenceOf(error), advice),
+    failure(errorSentence(error), advice),
   )
   return { about, ...(await result) }
 }

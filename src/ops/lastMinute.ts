@@ -4,7 +4,7 @@ const SLOTS = 12
 const SLOT_MS = MINUTE_MS / SLOTS
 
 /** Sums over the last minute, by key. All times are of the same clock, ms. */
-export class LastMinute<Key extends string> {
+export class LastMinuteSums<Key extends string> {
   #slots: { number: number; sums: Map<Key, number> }[] = []
 
   add(key: Key, amount: number, atMs: number): void {

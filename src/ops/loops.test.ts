@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Loops } from './loops.js'
+import { WorkerLoops } from './loops.js'
 
 describe('loops', () => {
   it('count as stuck without a turn or a sign of life, until they turn or end', () => {
     let nowMs = 0
-    const loops = new Loops(() => nowMs)
+    const loops = new WorkerLoops(() => nowMs)
     const stuck = () => loops.states().filter(({ ageMs }) => ageMs > 100)
     const indexer = loops.start({ name: 'the indexer', network: 'mainnet', chain: '1' })
     const judge = loops.start({ name: 'the judge' })
@@ -23,7 +23,7 @@ describe('loops', () => {
   })
 
   it('report their failures in a row and the newest, until a turn succeeds', () => {
-    const loops = new Loops(() => 0)
+    const loops = new WorkerLoops(() => 0)
     const loop = loops.start({ name: 'the indexer' })
     loop.failed(new Error('one'))
     loop.failed(new Error('two'))

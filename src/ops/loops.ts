@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
-import { causeOf, type ErrorCause } from './causes.js'
-import { sentenceOf } from './log/errors.js'
+import { type ErrorCause, errorCause } from './causes.js'
+import { errorSentence } from './log/errors.js'
 import { type LoopName, OwnErrors } from './ownErrors.js'
 
 export interface LoopState extends LoopName {
@@ -18,10 +18,10 @@ export interface LoopState extends LoopName {
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop. */
-export type Loop = ReturnType<Loops['start']>
+export type WorkerLoop = ReturnType<WorkerLoops['start']>
 
 /** The loops of this process, with their health. Ages are of the monotonic clock. */
-export class Loops {
+export class WorkerLoops {
   /** Errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: OwnErrors
   /**
@@ -59,7 +59,7 @@ export class Loops {
       failed: (error: Error) => {
         turned()
         const failures = loop.failures + 1
-        Object.assign(loop, { failures, lastError: sentenceOf(error), cause: causeOf(error) })
+        Object.assign(loop, { failures, lastError: errorSentence(error), cause: errorCause(error) })
       },
       end: () => this.#running.delete(loop),
     }

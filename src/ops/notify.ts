@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Wakes one waiting loop of this process before its pause ends, as Tokio's `Notify` does. */
-export type Notify = ReturnType<typeof createNotify>
+export type WakeUp = ReturnType<typeof createWakeUp>
 
-export function createNotify() {
+export function createWakeUp() {
   let pending: 'nothing' | 'block' | 'news' = 'nothing'
   let wake: (() => void) | null = null
   const wakeFor = (what: 'block' | 'news') => (): void => {
@@ -21,7 +21,7 @@ export function createNotify() {
     async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {
       const isWoken = () => pending === 'news' || (isForBlocks && pending === 'block')
       if (!isWoken() && !signal.aborted) {
-        // no AbortSignal per wait: only a full garbage collection frees those
+        // no AbortSignal per wait: only a full garbage collection frees such signals
         await new Promise<void>((resolve) => {
           const end = () => {
             clearTimeout(timer)
@@ -40,7 +40,7 @@ export function createNotify() {
 }
 
 /** Pauses by the number of failures in a row, ms, by what fails. The last one is repeated. */
-export const PAUSES_MS = {
+export const BACKOFF_PAUSES_MS = {
   /** A worker's step. */
   step: [250, 500, 1_000, 2_000, 5_000],
   /** A job of the outbox. */
@@ -52,7 +52,7 @@ export const PAUSES_MS = {
 } as const
 
 /** The pause after a number of failures in a row, at least 1. */
-export const pauseAfter = (failures: number, pausesMs: readonly number[]): number =>
+export const backoffPauseMs = (failures: number, pausesMs: readonly number[]): number =>
   pausesMs[Math.min(Math.max(failures, 1), pausesMs.length) - 1]!
 
 /** Waits for a time or the signal. */

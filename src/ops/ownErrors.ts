@@ -1,5 +1,5 @@
 import { alarmFields, OWN_ERROR_ALARM_MS, type Problem } from './alarms.js'
-import { sentenceOf } from './log/errors.js'
+import { errorSentence } from './log/errors.js'
 import type { Logger } from './log/log.js'
 
 /** Names a loop, or another part of the process, in health, status and metrics. */
@@ -19,7 +19,7 @@ const MOST_SENTENCES = 100
 export interface OwnErrorCount extends LoopName {
   /** Number of errors since the start of the process. */
   count: number
-  /** Time since the last one, ms. */
+  /** Time since the last error, ms. */
   ageMs: number
   lastError: string
 }
@@ -49,7 +49,7 @@ export class OwnErrors {
    */
   report(at: LoopName, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
-    const lastError = sentenceOf(error)
+    const lastError = errorSentence(error)
     const place = this.#placeOf(at)
     place.count += 1
     place.lastMs = nowMs

@@ -1,17 +1,17 @@
-import { LastMinute } from './lastMinute.js'
+import { LastMinuteSums } from './lastMinute.js'
 
 /**
  * Stages of a chain's indexing loop: it waits for a node, decodes and hashes logs, folds entries, writes rows and waits
  * for the database, or pauses between two steps.
  */
 const STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
-export type Stage = (typeof STAGES)[number]
+export type LoopStage = (typeof STAGES)[number]
 
 /** Divides the time of one loop among its stages. The loop is in exactly one stage at any time. */
 export class StageClock {
   readonly #nowMs: () => number
-  readonly #minute = new LastMinute<Stage>()
-  #stage: Stage = 'idle'
+  readonly #minute = new LastMinuteSums<LoopStage>()
+  #stage: LoopStage = 'idle'
   #sinceMs: number
 
   constructor(nowMs: () => number = () => performance.now()) {
@@ -20,7 +20,7 @@ export class StageClock {
   }
 
   /** Runs a part of the loop. Afterwards the loop is in the previous stage again. */
-  async during<T>(stage: Stage, part: () => Promise<T>): Promise<T> {
+  async during<T>(stage: LoopStage, part: () => Promise<T>): Promise<T> {
     const around = this.#enter(stage)
     try {
       return await part()
@@ -34,7 +34,7 @@ export class StageClock {
    * meanwhile, whatever the loop waits for. Of an asynchronous function only the part before its first await is
    * counted.
    */
-  work<T>(stage: Stage, work: () => T): T {
+  work<T>(stage: LoopStage, work: () => T): T {
     const around = this.#enter(stage)
     try {
       return work()
@@ -44,14 +44,14 @@ export class StageClock {
   }
 
   /** Time of the last minute by stage, ms. A stage that has not ended counts up to now. */
-  lastMinute(): Record<Stage, number> {
+  lastMinute(): Record<LoopStage, number> {
     this.#enter(this.#stage)
     const times = STAGES.map((stage) => [stage, this.#minute.sum(stage, this.#sinceMs)])
-    return Object.fromEntries(times) as Record<Stage, number>
+    return Object.fromEntries(times) as Record<LoopStage, number>
   }
 
   /** @returns the stage that ended */
-  #enter(stage: Stage): Stage {
+  #enter(stage: LoopStage): LoopStage {
     const ended = this.#stage
     const nowMs = this.#nowMs()
     this.#minute.addTime(ended, this.#sinceMs, nowMs)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { mapInTurns, nextTurn } from './turns.js'
+import { mapInTurns, waitForTurn } from './turns.js'
 
-const turn = () => nextTurn({ address: '192.0.2.1' })
+const turn = () => waitForTurn({ address: '192.0.2.1' })
 
 it('many elements are mapped in their order, and other work has turns meanwhile', async () => {
   let turns = 0
@@ -43,7 +43,7 @@ it('the long work of one address delays the first part of another by one part', 
     Array.from({ length: 20 }, () => mapInTurns(turn, items, (i) => i).then(() => done.push('a'))),
   )
   const few = mapInTurns(
-    () => nextTurn({ address: '192.0.2.2' }),
+    () => waitForTurn({ address: '192.0.2.2' }),
     items.slice(0, 500),
     (i) => i,
   ).then(() => done.push('b'))

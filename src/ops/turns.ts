@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { FairQueue, type QueueClient } from './fairQueue.js'
 
 /** Waits for a turn of the event loop. @throws where nobody waits for the work any longer */
-export type Turn = () => Promise<void>
+export type WaitForTurn = () => Promise<void>
 
 /** Elements that are mapped between two turns of other requests: some ms of the slowest parsing. */
 const AT_ONCE = 100
@@ -13,12 +13,12 @@ const parts = new FairQueue({ atOnce: 1 })
  * Waits until a part of long work may run. However much long work this process has, each turn of the event loop runs
  * one part of one piece of it.
  */
-export const nextTurn = (asker: QueueClient): Promise<void> =>
+export const waitForTurn = (asker: QueueClient): Promise<void> =>
   parts.run(asker, () => setImmediate())
 
 /** Maps many elements without blocking the process for the time of all of them. */
 export async function mapInTurns<T, U>(
-  turn: Turn,
+  turn: WaitForTurn,
   items: readonly T[],
   map: (item: T, index: number) => U,
   atOnce = AT_ONCE,

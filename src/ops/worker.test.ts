@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { Loops } from './loops.js'
-import { createNotify, pause } from './notify.js'
+import { WorkerLoops } from './loops.js'
+import { createWakeUp, pause } from './notify.js'
 import {
   FatalError,
   LeadLostError,
@@ -53,7 +53,7 @@ const fail = (message: string): never => {
 describe('workers', () => {
   it('report an error of our own code as such, and go on', async () => {
     const { lines, stop, context } = setup()
-    const loops = new Loops()
+    const loops = new WorkerLoops()
     const failures: string[] = []
     const step = (count: number): StepResult => {
       if (count === 1) throw new TypeError('a mistake')
@@ -73,7 +73,7 @@ describe('workers', () => {
 
   it('step at once while they progress, and wait while they are idle', async () => {
     const { stop, context } = setup()
-    const notify = createNotify()
+    const notify = createWakeUp()
     const steps: number[] = []
     const running = runWorkers(
       [
@@ -96,7 +96,7 @@ describe('workers', () => {
 
   it('wake for a block while they wait for one, and for a notification when they are idle', async () => {
     const { stop, context } = setup()
-    const notify = createNotify()
+    const notify = createWakeUp()
     const steps: number[] = []
     const step = (count: number): StepResult => {
       steps.push(count)
@@ -131,7 +131,7 @@ describe('workers', () => {
 
   it('pause after their limit of busy steps', async () => {
     const { stop, context } = setup()
-    const notify = createNotify()
+    const notify = createWakeUp()
     let steps = 0
     const count = (step: number): 'progressed' => {
       steps = step
@@ -281,7 +281,7 @@ it('many workers at once cause no warning of a leak', async () => {
 describe('a notification', () => {
   it('ends one wait: the present one, or else the next', async () => {
     const { signal } = new AbortController()
-    const notify = createNotify()
+    const notify = createWakeUp()
     const waiting = notify.wait(2 ** 30, signal)
     notify.notify()
     await waiting

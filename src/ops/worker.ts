@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { isOwnError } from './log/errors.js'
 import type { Logger } from './log/log.js'
-import { type Loop, Loops } from './loops.js'
-import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
+import { type WorkerLoop, WorkerLoops } from './loops.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs, createWakeUp, pause, type WakeUp } from './notify.js'
 import type { LoopName } from './ownErrors.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
@@ -37,7 +37,7 @@ export interface Worker {
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number
   /** Ends a pause early. */
-  notify?: Notify
+  notify?: WakeUp
   /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
   /** Most consecutive steps without a pause. Absent: no limit. */
@@ -58,7 +58,7 @@ export interface WorkerContext {
   log: Logger
   signal: AbortSignal
   /** Health of the workers' loops. */
-  loops?: Loops
+  loops?: WorkerLoops
   /** Pauses after a failed step, ms, by the number of failures in a row before it. The last one is repeated. */
   errorPausesMs?: readonly number[]
   limits?: Limits
@@ -106,7 +106,7 @@ export async function runWorkers(
 
 async function runWorker(
   worker: Worker,
-  { loops = new Loops(), ...rest }: WorkerContext,
+  { loops = new WorkerLoops(), ...rest }: WorkerContext,
 ): Promise<void> {
   const context = { ...rest, loops }
   const loop = loops.start({ ...worker.fields, name: worker.name })
@@ -121,11 +121,17 @@ async function runWorker(
 
 async function repeat(
   worker: Worker,
-  context: WorkerContext & { loops: Loops },
-  loop: Loop,
+  context: WorkerContext & { loops: WorkerLoops },
+  loop: WorkerLoop,
 ): Promise<void> {
-  const { log, signal, loops, errorPausesMs = PAUSES_MS.step, limits = STEP_LIMITS } = context
-  const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
+  const {
+    log,
+    signal,
+    loops,
+    errorPausesMs = BACKOFF_PAUSES_MS.step,
+    limits = STEP_LIMITS,
+  } = context
+  const { name, fields, notify = createWakeUp(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {
@@ -149,7 +155,7 @@ async function repeat(
       loop.failed(error as Error)
       worker.onFailure?.(error as Error)
       failures += 1
-      await pause(pauseAfter(failures, errorPausesMs), signal)
+      await pause(backoffPauseMs(failures, errorPausesMs), signal)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readClusterIds, readJournalRange } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { clustersOf } from '../registry/journal/eventForms.js'
+import { clustersOfEvent } from '../registry/journal/eventForms.js'
 import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
@@ -47,7 +47,7 @@ export async function readFeedItems(
     ...range,
   })
   const items = rows.flatMap(feedItemsOf)
-  const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
+  const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
   const ids = await readClusterIds(db, network, serials, generation)
   if (ids.size < serials.length) return null
   return { generation, newest, items, idOf: (serial) => ids.get(serial)! }

@@ -1,15 +1,15 @@
-import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
+import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { mapInTurns, type Turn } from '../ops/turns.js'
+import { mapInTurns, type WaitForTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import {
-  type Bundle,
   concatHashes,
-  keyOfTile,
+  type EntryBundle,
   packBundle,
   TILE_WIDTH,
+  tileKey,
 } from '../registry/log/tiles.js'
 import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -17,7 +17,7 @@ import { readEventRange } from './feedReader.js'
 
 /** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
-const NO_TURN: Turn = async () => {}
+const NO_TURN: WaitForTurn = async () => {}
 
 /** A log, and its network. */
 export type LogOfNetwork = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
@@ -33,7 +33,7 @@ export async function readLeaves(
   if (found?.generation !== generation) return null
   const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
-  const { previous } = await readFollowedLog(db, network)
+  const { previous } = await readFeedLogState(db, network)
   return [beginningLeaf(origin, previous), ...events]
 }
 
@@ -42,10 +42,10 @@ export async function readLeaves(
  * @returns null as `readLeaves`
  * @throws Error where they differ: caches would store a wrong bundle for ever
  */
-export async function readBundle(
+export async function readEntryBundle(
   db: Queryable,
   log: LogOfNetwork,
-  { index, width }: Bundle,
+  { index, width }: EntryBundle,
   turn = NO_TURN,
 ): Promise<Uint8Array | null> {
   const from = index * TILE_WIDTH
@@ -54,7 +54,7 @@ export async function readBundle(
     readLeaves(db, log, { from, to: from + width - 1 }, turn),
     readTiles(db, log.network, log.generation, [tile]),
   ])
-  const hashes = tiles.get(keyOfTile(tile))
+  const hashes = tiles.get(tileKey(tile))
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
   const made = await mapInTurns(turn, entries, (entry) => treeHash.leaf(entry), LEAVES_A_TURN)

@@ -1,20 +1,20 @@
 import {
-  type FollowedLog,
-  readFollowedLog,
-  readServer,
+  type FeedLogState,
+  readFeedLogState,
+  readServerIdentity,
   readTiles,
   type StoredLog,
   writeLog,
 } from '../db/journal/log.js'
-import { beginOnceAfterRestore } from '../db/journal/restored.js'
+import { resetOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createNotify, type Notify } from '../ops/notify.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
-import { isSignedBy, type LogKeys, originOf, signedNote } from '../registry/log/signer.js'
+import { isSignedBy, type LogKeys, logOrigin, signedNote } from '../registry/log/signer.js'
 import { isSameHash } from '../registry/log/tree.js'
 import { readFeedItems } from './feedReader.js'
 
@@ -25,7 +25,7 @@ const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
 /** The log that this process has signed last, remembered between its leases of a network. */
-export class LogMemory {
+export class LastSignedLog {
   #log: StoredLog | null = null
   #epoch = 0
 
@@ -47,13 +47,13 @@ export class LogMemory {
   }
 }
 
-export interface LogOptions {
+export interface LogWorkerOptions {
   /** Domain of the service, for the origins of new logs. */
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
   keys: LogKeys
-  notify?: Notify
-  memory?: LogMemory
+  notify?: WakeUp
+  memory?: LastSignedLog
   /** Called when the feed restarts, because signed events were lost. */
   onWentBack?(): void
   /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
@@ -67,10 +67,10 @@ export interface LogOptions {
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  options: LogOptions,
+  options: LogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, notify = createNotify(), memory = new LogMemory() } = options
+  const { keys, notify = createWakeUp(), memory = new LastSignedLog() } = options
   let behind = 0
   const report = () => options.onBehind?.(behind)
   return {
@@ -83,15 +83,15 @@ export function logWorker(
     check: report,
     onFailure: report,
     async step() {
-      const server = await readServer(pool)
-      const followed = await readFollowedLog(pool, network)
+      const server = await readServerIdentity(pool)
+      const followed = await readFeedLogState(pool, network)
       const { generation, newest, isCaughtUp, log } = followed
       if (!isCaughtUp) return 'idle'
       behind = newest + 1 - (log?.size ?? 0)
       const isHere = !log || log.server === server
       const signed = memory.lastSigned(generation, epoch)
       const beginAnew = async () => {
-        await beginOnceAfterRestore(pool, network, generation)
+        await resetOnceAfterRestore(pool, network, generation)
         options.onWentBack?.()
         return 'idle' as const
       }
@@ -125,10 +125,10 @@ export function logWorker(
  */
 async function grow(
   { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
-  { generation, log, previous, server, signed }: FollowedLog & Signing,
-  { domain, keys }: Pick<LogOptions, 'domain' | 'keys'>,
+  { generation, log, previous, server, signed }: FeedLogState & Signing,
+  { domain, keys }: Pick<LogWorkerOptions, 'domain' | 'keys'>,
 ): Promise<{ log: StoredLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
-  const origin = log?.origin ?? originOf(domain, network, generation)
+  const origin = log?.origin ?? logOrigin(domain, network, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
   const found = await readFeedItems(pool, network, { first, limit: ENTRIES_AT_ONCE })

@@ -1,4 +1,4 @@
-import { eventOfPayload } from '../db/pg/notify.js'
+import { parseNotificationPayload } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Notifies listeners that a network's tables, or a chain's head, have changed. */
@@ -8,7 +8,7 @@ export class ChangeNotifications {
   /** Receives the payload of a notification. */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
-      if (eventOfPayload(network, payload))
+      if (parseNotificationPayload(network, payload))
         for (const listener of this.#listeners[network]) listener()
   }
 

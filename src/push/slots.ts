@@ -1,16 +1,16 @@
 /** Limits of long-lived requests: of one client, and of the process, in places or bytes. */
-export interface SlotBounds {
+export interface PlaceLimits {
   perClient: number
   total: number
 }
 
 /** Counts the places of long-lived requests. */
-export class Slots {
-  readonly #bounds: SlotBounds
+export class PlaceLimiter {
+  readonly #bounds: PlaceLimits
   readonly #of = new Map<string, number>()
   #taken = 0
 
-  constructor(bounds: SlotBounds) {
+  constructor(bounds: PlaceLimits) {
     this.#bounds = bounds
   }
 

@@ -1,4 +1,4 @@
-import { copyEvents, readCopied } from '../db/journal/feed.js'
+import { appendToSqlFeedCopy, readSqlFeedCopy } from '../db/journal/feed.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { readEvents } from './feedReader.js'
@@ -22,14 +22,14 @@ export function sqlWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>
     idleMs: IDLE_MS,
     maxBusySteps: 1,
     async step() {
-      const last = await readCopied(pool, network)
+      const last = await readSqlFeedCopy(pool, network)
       if (!last.isComplete || (last.count >= last.newest && last.isShown)) return 'idle'
       const found = await readEvents(pool, network, {
         first: last.count + 1,
         limit: ENTRIES_AT_ONCE,
       })
       // a rewind came between; the next step uses the new generation
-      if (found?.generation === last.generation) await copyEvents(ctx, last, found.events)
+      if (found?.generation === last.generation) await appendToSqlFeedCopy(ctx, last, found.events)
       return 'progressed'
     },
   }

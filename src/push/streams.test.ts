@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { DRAIN_MS, Streams, waitForDrain } from './streams.js'
+import { DRAIN_MS, FeedStreams, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -50,7 +50,7 @@ it('continues once everything was read', async () => {
 
 it('sends heartbeats to each stream, and ends all of them', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const streams = new Streams(true)
+  const streams = new FeedStreams(true)
   const { res, socket, stop } = await unread()
   let text = ''
   socket.on('data', (bytes) => {

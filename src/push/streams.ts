@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
-import { type SlotBounds, Slots } from './slots.js'
+import { PlaceLimiter, type PlaceLimits } from './slots.js'
 
 /** Maximum number of open streams: of one address, and of the process. */
-export const MAX_STREAMS: SlotBounds = { perClient: 50, total: 2_000 }
+export const MAX_STREAMS: PlaceLimits = { perClient: 50, total: 2_000 }
 /** Interval of heartbeats: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
 /** Time limit for a client to read what was written. */
@@ -13,15 +13,18 @@ const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
-export class Streams {
-  readonly places: Slots
+export class FeedStreams {
+  readonly places: PlaceLimiter
   readonly #open = new Set<ServerResponse>()
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
   #hasEnded = false
 
   /** @param isLimited whether the number of streams of one address is limited */
   constructor(isLimited: boolean) {
-    this.places = new Slots({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
+    this.places = new PlaceLimiter({
+      ...MAX_STREAMS,
+      ...(!isLimited && { perClient: MAX_STREAMS.total }),
+    })
   }
 
   /** Reads a page for a stream that is behind, in its turn. A stream that has closed gives up its turn. */
@@ -50,7 +53,7 @@ export class Streams {
     return true
   }
 
-  /** Ends all streams, including later ones at once. Clients can continue with their last id. */
+  /** Ends all streams. Streams that begin later end at once. Clients can continue with their last id. */
   end(): void {
     this.#hasEnded = true
     for (const res of this.#open) res.end()

@@ -1,9 +1,9 @@
 import type { TxProgress } from '../db/journal/transactions.js'
-import { isOwnError, orIf } from '../ops/log/errors.js'
-import { createNotify, type Notify } from '../ops/notify.js'
+import { fallbackIf, isOwnError } from '../ops/log/errors.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ChangeNotifications } from './news.js'
-import { Slots } from './slots.js'
+import { PlaceLimiter } from './slots.js'
 
 /**
  * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
@@ -20,13 +20,13 @@ const LONGEST_MS = 60_000
  * batches.
  */
 export class LongPolls {
-  readonly places: Slots
+  readonly places: PlaceLimiter
   /**
    * Reads the state of a transaction in the tables. Read it before the status, so that no change between the two is
    * missed.
    */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
-  readonly #waiting = new Set<Notify>()
+  readonly #waiting = new Set<WakeUp>()
   #hasEnded = false
 
   /** @param isLimited whether the number of long polls of one address is limited */
@@ -36,7 +36,7 @@ export class LongPolls {
     progressOf: (tx: Buffer) => Promise<TxProgress>,
     isLimited: boolean,
   ) {
-    this.places = new Slots({
+    this.places = new PlaceLimiter({
       ...MAX_LONG_POLLS,
       ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
     })
@@ -47,12 +47,12 @@ export class LongPolls {
   /** Waits until a transaction changes. @returns false where the signal ended the wait, or all waits were ended */
   async moved(tx: Buffer, { records, isKnown }: TxProgress, signal: AbortSignal): Promise<boolean> {
     const untilMs = performance.now() + (isKnown ? LONGEST_MS : ASK_AGAIN_MS)
-    const notify = createNotify()
+    const notify = createWakeUp()
     this.#waiting.add(notify)
     try {
       while (!this.#hasEnded && !signal.aborted) {
         // while the database is unavailable, wait for the notification of its return
-        const now = await orIf(this.progressOf(tx), (error) => !isOwnError(error), null)
+        const now = await fallbackIf(this.progressOf(tx), (error) => !isOwnError(error), null)
         if ((now && now.records !== records) || performance.now() >= untilMs) return true
         await notify.wait(untilMs - performance.now(), signal)
       }
@@ -62,7 +62,7 @@ export class LongPolls {
     }
   }
 
-  /** Ends all waits, including later ones at once. */
+  /** Ends all waits. Waits that begin later end at once. */
   end(): void {
     this.#hasEnded = true
     this.#wake()

@@ -2,19 +2,19 @@ import { encodeDeployData, type Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
 import type { Header } from '../chains/evm/logs.js'
-import { BID_WORDS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
+import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 
 /** Names per call of the hub. The call is made as contract code, whose result is limited in length (EIP-170). */
-export const OWNERS_AT_ONCE = 700
+export const MAX_OWNERS_PER_CALL = 700
 
 /** Owner that the hub returns for a name that nobody has. */
 const NOBODYS = Buffer.alloc(32)
 
 /**
  * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
- * @param bodies of the bids that won the names, at most `OWNERS_AT_ONCE`
+ * @param bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
  * @throws Error that names the first name with another owner, or with none; ChainUnavailableError
  */
 export async function assertOwners(
@@ -35,7 +35,7 @@ export async function assertOwners(
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)
-    if (owner.equals(body.subarray(BID_WORDS.from, BID_WORDS.amount)) && !owner.equals(NOBODYS))
+    if (owner.equals(body.subarray(BID_OFFSETS.from, BID_OFFSETS.amount)) && !owner.equals(NOBODYS))
       continue
     const { wallet, name } = decodeBid(body)
     throw new Error(

@@ -6,7 +6,7 @@ import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
-  foldRecord,
+  extendRecord,
   type RecordBlock,
   readRecord,
   recordKeepers,
@@ -15,14 +15,14 @@ import {
 import { ContradictingError, RefutedError, RpcError, transientError } from '../chains/rpc/errors.js'
 import { type Agreement, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { TrustGround } from '../ops/chainState.js'
-import { orIf } from '../ops/log/errors.js'
+import type { LogTrust } from '../ops/chainState.js'
+import { fallbackIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
-  isProvable,
+  isCoveredByRecord,
+  logRangeSource,
   type RangeSource,
-  rangesOf,
   readInRanges,
   readRangesAhead,
 } from './ranges.js'
@@ -37,14 +37,17 @@ export interface AttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: TrustGround }
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: LogTrust }
 
-export const keepsRecord = ({ config }: EvmChain): boolean => recordKeepers(config).length > 0
+export const hasRecordKeeper = ({ config }: EvmChain): boolean => recordKeepers(config).length > 0
 
-/** What proves a range of logs. If two nodes are configured, the answer of one node proves nothing. */
-export function groundOf(chain: EvmChain, nodes: number): TrustGround {
+/**
+ * How far a range of logs can be trusted, by its record and the number of nodes that returned it. If two nodes are
+ * configured, the answer of one node proves nothing.
+ */
+export function trustOfRange(chain: EvmChain, nodes: number): LogTrust {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
-  if (isProvable(chain) && isEnough) return { trust: 'proved', nodes }
+  if (isCoveredByRecord(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
 }
 
@@ -57,7 +60,7 @@ export const recordMismatchText = ({ config }: EvmChain, block: number): string 
  * records.
  * @throws UndecidedError, ChainUnavailableError where the record is not known
  */
-export async function recordAt(
+export async function readAgreedRecord(
   { rpc, config }: EvmChain,
   { hash, number }: RecordBlock,
   least = 2,
@@ -74,14 +77,15 @@ export async function recordAt(
 }
 
 /**
- * As `recordAt`, but null where the record is not known at this block; it may be known at another. @throws
- * DisagreementError
+ * As `readAgreedRecord`, but null where the record is not known at this block. It may be known at another block.
+ * @throws DisagreementError
  */
-export const recordAtOrNull = (
+export const readAgreedRecordOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
-): Promise<Agreement<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
+): Promise<Agreement<ChainRecord> | null> =>
+  fallbackIf(readAgreedRecord(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
@@ -95,7 +99,7 @@ const isUnknown = (error: unknown): boolean =>
 export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: AttachPoint; ground: TrustGround | null }> {
+): Promise<{ place: AttachPoint; ground: LogTrust | null }> {
   const { config, rpc } = chain
   const keepers = recordKeepers(config)
   const number = nextBlock - 1
@@ -103,7 +107,7 @@ export async function attachPointOf(
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await recordAtOrNull(chain, { number, hash }) : null
+  const own = isAsked && hash ? await readAgreedRecordOrNull(chain, { number, hash }) : null
   const stored = parentHash ? unpackRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = keepers.map(({ kind }, i) => {
@@ -116,9 +120,10 @@ export async function attachPointOf(
   if (unknown?.kind === 'hub')
     throw transientError(`the hub's record can't be read at block ${number}`)
   return {
-    // no node knows this payments contract's record: it was deployed later, or its next record will differ
+    // a payments contract whose record no node returns counts as zero: it is deployed later, or the next range will not
+    // match
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
-    ground: own && groundOf(chain, own.nodes),
+    ground: own && trustOfRange(chain, own.nodes),
   }
 }
 
@@ -127,7 +132,7 @@ export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
   { record }: Pick<DecodedLogs, 'record'>,
-): ChainRecord => stages.work('decode', () => foldRecord(before, record))
+): ChainRecord => stages.work('decode', () => extendRecord(before, record))
 
 /**
  * Checks that logs lead from one record to the other. @throws RpcError where they do not. If the record covers all
@@ -141,7 +146,7 @@ function assertMakes(
 ): void {
   if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
-  throw isProvable(chain) ? new RefutedError(message) : new ContradictingError(message)
+  throw isCoveredByRecord(chain) ? new RefutedError(message) : new ContradictingError(message)
 }
 
 /**
@@ -153,11 +158,11 @@ export type CheckedRange = ConfirmedRange & { record: Agreement<ChainRecord> | n
 /** @throws RpcError where the chain keeps a record and the record is not known */
 export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
   const { from, to, record } = range
-  if (!record && keepsRecord(chain))
+  if (!record && hasRecordKeeper(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
-  const nodes = isProvable(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
-  return { ...range, record: record?.answer ?? [], ground: groundOf(chain, nodes) }
+  const nodes = isCoveredByRecord(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
+  return { ...range, record: record?.answer ?? [], ground: trustOfRange(chain, nodes) }
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */
@@ -186,16 +191,18 @@ export function rangesCheckedByRecord(
   width: RangeWidth,
   { from: start, before, known, nodes }: RangesStart,
 ): RangeSource<CheckedRange> {
-  const source = rangesOf(chain, width, { nodes })
-  const timed = rangesOf(chain, width, { nodes, isHinted: false })
-  const asked = new LRUCache<string, ReturnType<typeof recordAtOrNull>>({ max: RECORDS_KEPT })
+  const source = logRangeSource(chain, width, { nodes })
+  const timed = logRangeSource(chain, width, { nodes, isHinted: false })
+  const asked = new LRUCache<string, ReturnType<typeof readAgreedRecordOrNull>>({
+    max: RECORDS_KEPT,
+  })
 
   /** The record after a block, read once for both ranges that meet there. */
   const recordBehind = async (number: number, lastHash: Buffer) => {
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? recordAtOrNull(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? readAgreedRecordOrNull(chain, { number, hash }, nodes)
     asked.set(hash, record)
     return record
   }
@@ -205,7 +212,7 @@ export function rangesCheckedByRecord(
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
-      if (!keepsRecord(chain)) return { ...range, record: null }
+      if (!hasRecordKeeper(chain)) return { ...range, record: null }
       const own = from === start ? null : await recordBehind(from - 1, range.parentHash)
       const earlier = from === start ? before.record : own?.answer
       const record = await recordBehind(to, range.lastHash)
@@ -249,7 +256,7 @@ export async function proveUpTo(
   let { lastHash } = before
   let running: Agreement<ChainRecord> = { answer: before.record, nodes }
 
-  const source = rangesOf(chain, width, { nodes: least, isHinted })
+  const source = logRangeSource(chain, width, { nodes: least, isHinted })
   const noted: typeof source = {
     ...source,
     read: async (call, first, last, other, host) => {

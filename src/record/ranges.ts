@@ -8,7 +8,7 @@ import {
   logFilterOf,
 } from '../chains/evm/decodeLogs.js'
 import {
-  assertLinked,
+  assertHeadersLinked,
   getBlockLogs,
   getHeader,
   type Header,
@@ -17,10 +17,10 @@ import {
   readLogs,
 } from '../chains/evm/logs.js'
 import { recordKeepers } from '../chains/evm/record.js'
-import { causesOf, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
-import { numberOf, type Rpc } from '../chains/rpc/evm.js'
+import { errorChain, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
+import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
-import { orIf, sentenceOf } from '../ops/log/errors.js'
+import { errorSentence, fallbackIf } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minima.js'
@@ -58,7 +58,7 @@ const isTooMuch = (error: unknown): boolean =>
 /** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
 const isOfNodes = (error: unknown): boolean =>
   error instanceof DisagreementError ||
-  causesOf(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
+  errorChain(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
@@ -83,7 +83,7 @@ export async function readInRanges<Range>(
   } catch (error) {
     if (!isTooMuch(error) || from === to) {
       if (!isOfNodes(error)) width.failed(to - from + 1)
-      throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, {
+      throw new Error(`getting logs of blocks ${from}-${to}: ${errorSentence(error)}`, {
         cause: error,
       })
     }
@@ -137,7 +137,7 @@ export interface BlockRange {
 }
 
 /** True if the record covers all logs of a chain. The messages of a spoke are in no record. */
-export const isProvable = ({ config }: EvmChain): boolean =>
+export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && recordKeepers(config).length > 0
 
 /**
@@ -146,20 +146,20 @@ export const isProvable = ({ config }: EvmChain): boolean =>
  * @param isHinted true if block times may come from an optional field of the logs. It is allowed where the record
  * checks the times.
  */
-export const rangesOf = (
+export const logRangeSource = (
   chain: EvmChain,
   width: RangeWidth,
-  { nodes = 2, isHinted = isProvable(chain) } = {},
+  { nodes = 2, isHinted = isCoveredByRecord(chain) } = {},
 ): RangeSource<ConfirmedRange> => ({
   rpc: chain.rpc,
   width,
   nodes,
-  isProved: isProvable(chain),
+  isProved: isCoveredByRecord(chain),
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
-    if (!first || !isProvable(chain)) return readOwn()
+    if (!first || !isCoveredByRecord(chain)) return readOwn()
     const isDense = logBlocksOf(first.decoded).length > BY_HASH_BLOCKS
-    const whole = isDense ? await orIf(readOwn(), isTooMuch, null) : null
+    const whole = isDense ? await fallbackIf(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
@@ -251,7 +251,7 @@ async function readBlocks(
     return { header, logs: await getBlockLogs(call, filter, header) }
   })
   const headers = read.map(({ header }) => header)
-  assertLinked(headers)
+  assertHeadersLinked(headers)
   const timeByBlock = new Map(headers.map(({ number, timestampMs }) => [number, timestampMs]))
   return {
     logs: read.flatMap(({ logs }) => logs),
@@ -290,7 +290,7 @@ async function timesOf(
   isHinted: boolean,
 ): Promise<(log: RawLog) => number> {
   if (isHinted && logs.every(({ blockTimestamp }) => blockTimestamp))
-    return (log) => numberOf(log.blockTimestamp) * 1_000
+    return (log) => parseQuantity(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))

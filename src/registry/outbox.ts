@@ -77,13 +77,13 @@ export type ParkReason =
   | 'refunded_elsewhere'
 
 /** Purpose of a transaction. `cancel` is an empty transfer to the signer, which only uses up the nonce. */
-export type Purpose = 'deliver' | 'cancel'
+export type TxPurpose = 'deliver' | 'cancel'
 
 /** Signed transaction of an EVM chain: valid while its nonce is unused. */
 export interface NonceTx {
   hash: Hex
   raw: Hex
-  purpose: Purpose
+  purpose: TxPurpose
   gas: bigint
   valueWei: bigint
   /** Fees per unit of gas (EIP-1559), wei. */

@@ -24,7 +24,7 @@ export type InvalidReason =
 
 export interface JournalledBid {
   logIndex: number
-  /** Canonical name, or the raw word in hex when malformed. */
+  /** Canonical name; the raw bytes32 in hex where it is not a valid name. */
   name: string
   outcome: BidOutcome
   reason?: InvalidReason
@@ -76,7 +76,7 @@ export interface TrackedFacts {
   verdict: InvalidReason | null
 }
 
-/** Message from another chain to the hub, or a payment relayed as one. */
+/** Message from another chain to the hub, or a payment that the relayer delivers like a message. */
 export interface SentPacket {
   /** Position within the source transaction. */
   logIndex: number
@@ -118,7 +118,7 @@ export type Refund =
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
-  /** The payer has reclaimed it. */
+  /** The payer has reclaimed the payment. */
   | 'reclaimed'
   /** The recipient has the money. */
   | 'released'
@@ -350,5 +350,5 @@ const byLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
   [...bids].sort((a, b) => a.logIndex - b.logIndex)
 
 /** True for a status that never changes again. */
-export const isTerminal = (value: Status): boolean =>
+export const isTerminalStatus = (value: Status): boolean =>
   value === 'finalized' || value === 'lost_bid' || value === 'invalid'

@@ -4,7 +4,7 @@ import {
   type ChainSighting,
   type Confirmations,
   decideTxStatus,
-  isTerminal,
+  isTerminalStatus,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
   type PaidName,
@@ -143,7 +143,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
 describe('a status', () => {
   it('never changes once it is finalized, lost_bid or invalid', () => {
     const all = ['not_found', 'pending', 'bridging', 'finalized', 'lost_bid', 'invalid'] as const
-    expect(all.filter(isTerminal)).toEqual(['finalized', 'lost_bid', 'invalid'])
+    expect(all.filter(isTerminalStatus)).toEqual(['finalized', 'lost_bid', 'invalid'])
   })
 })
 
@@ -161,7 +161,7 @@ describe('over a transaction’s life', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
         const answers = live(tx, list).map(({ status }) => status)
-        const end = answers.findIndex(isTerminal)
+        const end = answers.findIndex(isTerminalStatus)
         if (end !== -1) expect(new Set(answers.slice(end))).toEqual(new Set([answers[end]]))
       }),
       { numRuns: 2_000 },
@@ -194,7 +194,7 @@ describe('over a transaction’s life', () => {
         if (tx.nature === 'hub' || tx.nature === 'paid')
           expect(answers.map(({ status }) => status)).not.toContain('bridging')
         if (!list.includes('confirm') && !list.includes('hubConfirm')) {
-          expect(answers.filter(({ status }) => isTerminal(status))).toEqual([])
+          expect(answers.filter(({ status }) => isTerminalStatus(status))).toEqual([])
         }
       }),
       { numRuns: 500 },

@@ -13,10 +13,14 @@ import { encodeLzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
-import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
+import type {
+  CommunityNameTarget,
+  HubNameTarget,
+  StoredPayment,
+} from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
+import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
 import type { DeliveryPath } from './targets.js'
 
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -70,7 +74,7 @@ const paid = message(encodeLzReceiveOption({ gas: 200_000n, value: 5n }))
 const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
 const NAME = Buffer.alloc(32, 4)
 const SOURCE = Buffer.alloc(32, 5)
-const forName: StoredPayment<NameTarget> = {
+const forName: StoredPayment<HubNameTarget> = {
   id: SUBJECT,
   tx: Buffer.alloc(64),
   block: 9,
@@ -109,13 +113,13 @@ describe('the call of a message’s job', () => {
     const decoded = decodePacket(packet)!
     expect(requiredValueWei(decoded)).toBeNull()
     const option = { gas: 200_000n, value: 5n }
-    expect(callOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
+    expect(jobCallOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
       kind: 'execute',
       endpoint: ENDPOINT,
       packet: decoded,
       option,
     })
-    expect(callOf(jobOf('verify', { message: paid }), path, undefined)).toEqual({
+    expect(jobCallOf(jobOf('verify', { message: paid }), path, undefined)).toEqual({
       kind: 'verify',
       endpoint: ENDPOINT,
       messageLib: LIBRARY,
@@ -130,13 +134,13 @@ describe('the call of a message’s job', () => {
     ['hub has no endpoint', { message: paid }, { ...path, endpoint: null }],
   ])('is refused where its %s', (_, change, way) => {
     for (const kind of ['verify', 'execute'] as const)
-      expect(callOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
+      expect(jobCallOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
   })
 })
 
 describe('the call of a payment’s delivery', () => {
   const callFor = (payment: JobRow['payment']) =>
-    callOf(jobOf('deliver', { payment }), path, undefined, 900)
+    jobCallOf(jobOf('deliver', { payment }), path, undefined, 900)
 
   it('bids on the hub for the payer, with the payment’s id', () => {
     const bid = {
@@ -161,15 +165,15 @@ describe('the call of a payment’s delivery', () => {
     const second = { ...forName, sequence: 2 }
     const others = [second, forCommunity].map((payment) => jobOf('deliver', { payment }))
     const row = jobOf('deliver', { payment: forName, others })
-    expect(callOf({ ...row, others: others.slice(0, 1) }, path, undefined, 900)).toMatchObject({
+    expect(jobCallOf({ ...row, others: others.slice(0, 1) }, path, undefined, 900)).toMatchObject({
       bids: [{ sequence: 1n }, { sequence: 2n }],
     })
-    expect(callOf(row, path, undefined, 900)).toBe('foreign_payment')
-    expect(callOf({ ...row, ...signed }, path, undefined)).toMatchObject({
+    expect(jobCallOf(row, path, undefined, 900)).toBe('foreign_payment')
+    expect(jobCallOf({ ...row, ...signed }, path, undefined)).toMatchObject({
       bids: [{ sequence: 1n }, { sequence: 2n }],
     })
     const gone = jobOf('deliver', { payment: null, ...signed })
-    expect(callOf(gone, path, undefined, 900)).toBe('foreign_payment')
+    expect(jobCallOf(gone, path, undefined, 900)).toBe('foreign_payment')
   })
 
   it.each<[string, JobRow['payment']]>([
@@ -190,7 +194,7 @@ describe('the call of a payment’s delivery', () => {
       change: Partial<JobRow> = {},
       outcome: StoredPayment['outcome'] = null,
     ) =>
-      callOf(
+      jobCallOf(
         jobOf('deliver', { payment: { ...forName, outcome }, ...change }),
         path,
         undefined,
@@ -230,7 +234,7 @@ describe('the call of a refusal', () => {
 
   it('goes to the contract that holds the payment, on any chain', () => {
     for (const way of [path, null])
-      expect(callOf(job({ payment: forCommunity }), way, PAYMENTS)).toEqual({
+      expect(jobCallOf(job({ payment: forCommunity }), way, PAYMENTS)).toEqual({
         kind: 'refuse',
         payments: PAYMENTS,
         of: [{ paymentId: SUBJECT, payment: forCommunity }],
@@ -239,7 +243,7 @@ describe('the call of a refusal', () => {
 
   it('uses only the id where a rewind has removed the payment', () => {
     for (const payment of [null, forName])
-      expect(callOf(job({ payment }), path, PAYMENTS)).toEqual({
+      expect(jobCallOf(job({ payment }), path, PAYMENTS)).toEqual({
         kind: 'refuse',
         payments: PAYMENTS,
         of: [{ paymentId: SUBJECT, payment: null }],
@@ -247,7 +251,7 @@ describe('the call of a refusal', () => {
   })
 
   it('has no call without a contract', () => {
-    expect(callOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
+    expect(jobCallOf(job({ payment: forCommunity }), path, undefined)).toBe('no_payments_contract')
   })
 })
 

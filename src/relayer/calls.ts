@@ -8,7 +8,7 @@ import type { ParkReason } from '../registry/outbox.js'
 import { isForCommunityName, type Payment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
-import type { DeliveryPath, Lane } from './targets.js'
+import type { ConnectedContracts, DeliveryPath } from './targets.js'
 
 /**
  * Call of a job, or the reason to park it. Checked at every step, even if the operator resumed the job.
@@ -16,7 +16,7 @@ import type { DeliveryPath, Lane } from './targets.js'
  * @param nowMs time of the step
  * @param payments contract of the chain that takes payments for community names, if any
  */
-export function callOf(
+export function jobCallOf(
   row: JobRow,
   path: DeliveryPath | null,
   payments: Hex | undefined,
@@ -111,7 +111,7 @@ export type MessageDecision =
  */
 export function decideMessage(
   message: { chain: number; packet: Buffer; options: Buffer },
-  lane: Lane,
+  lane: ConnectedContracts,
 ): MessageDecision {
   const packet = decodePacket(toHex(message.packet))
   const spoke = lane.spokes.find(({ chain }) => chain === message.chain)
@@ -124,7 +124,11 @@ export function decideMessage(
   return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }
 
-const isOnLane = (packet: Packet, spoke: Lane['spokes'][number], { hub }: Lane): boolean =>
+const isOnLane = (
+  packet: Packet,
+  spoke: ConnectedContracts['spokes'][number],
+  { hub }: ConnectedContracts,
+): boolean =>
   packet.srcEid === spoke.eid &&
   packet.sender === asWord(spoke.contract) &&
   packet.dstEid === hub.eid &&

@@ -1,13 +1,13 @@
 import type pg from 'pg'
-import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
+import { endBackoffs, hasLiveJobs } from '../db/outbox/due.js'
 import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isOwnError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
-import type { RelayerState } from './relayerKind.js'
-import type { Clock, Outcome } from './step.js'
+import type { RelayerState } from './relayerTelemetry.js'
+import type { Clock, StepOutcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /** Interval of the query for refused names. It is slow, since strangers may cause many refusals. */
@@ -16,18 +16,18 @@ const REFUSED_NAMES_EVERY_MS = 60_000
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: Clock | undefined
   /** Called for each change of each job, with the stored row. */
-  onOutcome?: ((row: JobRow, outcome: Outcome) => void) | undefined
+  onOutcome?: ((row: JobRow, outcome: StepOutcome) => void) | undefined
   /** Called with the error if the chain could not be reached for a job. */
   onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
   /**
-   * Called with errors of our own code, and what was being worked on. Without it, the step throws the first error after
-   * its other work.
+   * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
+   * first error after its other work.
    */
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
 /** Log fields of a job. */
-export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
+export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
   job: id,
   kind,
   nonce,
@@ -133,7 +133,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     if (!this.key) return
     const before = this.state.balance
     const balance = await this.readBalance()
-    if (before === null || balance > before) await wakeJobs(this.#pool, this.key, nowMs)
+    if (before === null || balance > before) await endBackoffs(this.#pool, this.key, nowMs)
     this.state.balance = balance
   }
 }

@@ -2,19 +2,19 @@ import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
-import { createGasPriceCap, createTipDemand, readFees } from '../chains/evm/gasPrice.js'
-import { absentAccount } from '../chains/evm/relayerAccount.js'
+import { createDemandedTip, createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   messagesToQueue,
   type StoredMessage,
-  settleMessages,
+  settleReceivedMessages,
   stuckMessages,
 } from '../db/bridge/openMessages.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import {
-  asRelayer,
+  inRelayerTransaction,
   insertJobs,
   type NewJob,
   type SignerKey,
@@ -22,23 +22,23 @@ import {
   saveWithNextNonce,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParked, weighRefusals } from '../db/outbox/refusals.js'
+import { endParkedRefusals, parkUnworthyRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { openJobs, signerStats } from '../db/outbox/stats.js'
-import { undeliveredPayments } from '../db/payments/open.js'
+import { countOpenJobs, signerStats } from '../db/outbox/stats.js'
+import { findUndeliveredPayments } from '../db/payments/open.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
-import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
-import { EVM_RELAYERS, type EvmRelayerState } from './evmKind.js'
-import { groupsOf } from './groups.js'
-import type { Policy } from './machine/index.js'
-import { hasEnded, parkedJob } from './machine/job.js'
+import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
+import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
+import { groupJobs } from './groups.js'
+import type { SpendPolicy } from './machine/index.js'
+import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decideStep, isProgress, type JobStore, type Outcome } from './step.js'
+import { decideStep, isProgressOutcome, type JobStore, type StepOutcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -60,7 +60,7 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
 }
 
 type Row = JobRow<NonceTx>
-type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
+type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
@@ -69,7 +69,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   protected readonly key: SignerKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
-  readonly #demand = createTipDemand()
+  readonly #demand = createDemandedTip()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY
@@ -100,7 +100,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       network,
       signer: account?.address ?? null,
       chain: at.label,
-      kind: EVM_RELAYERS,
+      kind: EVM_TELEMETRY,
       stats: null,
       stuck: path && [],
       nonceGaps: 0,
@@ -145,7 +145,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
     const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
-    return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
+    return groupJobs(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
       others,
     }))
@@ -163,7 +163,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   #callOf(row: Row, nowMs: number) {
     const { at, path } = this.#options
-    return callOf(row, path, at.config.communityPayments, nowMs)
+    return jobCallOf(row, path, at.config.communityPayments, nowMs)
   }
 
   /**
@@ -175,21 +175,25 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const nowMs = this.clock.nowMs()
     const stuckMs = nowMs - settings.strandedAfterMs
     const delivers = account !== null && (this.#isLocal || settings.executeStranded)
-    const { queued, stuck } = await asRelayer(pool, { network, epoch }, async (client) => {
-      await settleMessages(client, network, nowMs)
-      const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
-      const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
-      const payments = account ? await undeliveredPayments(client, network) : []
-      const jobs = payments.map(this.#deliveryOf)
-      for (const message of fresh) {
-        const about = { message: toHex(message.guid) }
-        jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
-      }
-      return {
-        queued: await insertJobs(client, network, jobs, nowMs),
-        stuck: await stuckMessages(client, network, stuckMs),
-      }
-    })
+    const { queued, stuck } = await inRelayerTransaction(
+      pool,
+      { network, epoch },
+      async (client) => {
+        await settleReceivedMessages(client, network, nowMs)
+        const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
+        const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
+        const payments = account ? await findUndeliveredPayments(client, network) : []
+        const jobs = payments.map(this.#deliveryOf)
+        for (const message of fresh) {
+          const about = { message: toHex(message.guid) }
+          jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
+        }
+        return {
+          queued: await insertJobs(client, network, jobs, nowMs),
+          stuck: await stuckMessages(client, network, stuckMs),
+        }
+      },
+    )
     if (queued > 0) failpoint('relay.queued')
     this.state.stuck = stuck.map(({ guid }) => toHex(guid))
     return queued
@@ -211,10 +215,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
     if (!isTime && !weighs) return 0
     const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
-    const changed = await asRelayer(pool, { network, epoch }, async (client) => {
+    const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
-      const ended = isTime ? await endParked(client, key, nowMs) : 0
-      return released + ended + (weighs ? await weighRefusals(client, key, leastWei) : 0)
+      const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
+      return released + ended + (weighs ? await parkUnworthyRefusals(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed
@@ -259,8 +263,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       let going: readonly Row[] = rows.slice(i, i + OBSERVED_TOGETHER)
       for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
-        hasStored ||= done.some(({ outcome }) => isProgress(outcome))
-        going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
+        hasStored ||= done.some(({ outcome }) => isProgressOutcome(outcome))
+        going = done.flatMap(({ after }) => (after && !hasJobEnded(after) ? [after] : []))
       }
     }
     return hasStored
@@ -275,16 +279,16 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const memo = createCallCache()
     const looks = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await looks.addAll(
-      rows.map((row) => () => this.guard(aboutJob(row), () => this.#observe(row, memo, pass))),
+      rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, pass))),
     )
-    const done: { row: Row; outcome: Outcome }[] = []
+    const done: { row: Row; outcome: StepOutcome }[] = []
     for (const [i, act] of acts.entries()) {
       const row = rows[i]!
-      const outcome = act && (await this.guard(aboutJob(row), act))
+      const outcome = act && (await this.guard(jobLogFields(row), act))
       if (outcome) done.push({ row, outcome })
     }
     const { pool, network, onOutcome } = this.#options
-    const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
+    const changed = done.filter(({ outcome }) => isProgressOutcome(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map(
       (await findJobs<NonceTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),
@@ -301,17 +305,17 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     row: Row,
     memo: CallCache,
     { gasPriceCapWei, nowMs }: Pass,
-  ): Promise<() => Promise<Outcome>> {
+  ): Promise<() => Promise<StepOutcome>> {
     const { at, account, settings, onUnreachable } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
-    const by = isOwn ? account! : absentAccount(toHex(row.signer!))
+    const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))
     const store = this.#storeOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
     const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(parkedJob(row, reason))) ? 'parked' : 'stale')
+      return async () => ((await store.save(toParkedJob(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>
@@ -347,7 +351,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool } = this.#options
     const nowMs = this.clock.nowMs()
     const [open, signer] = await Promise.all([
-      openJobs(pool, this.place, nowMs),
+      countOpenJobs(pool, this.place, nowMs),
       signerStats(pool, this.place, this.key?.signer ?? null, nowMs),
     ])
     this.state.stats = { open, ...signer }

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
 import {
-  type CountReport,
   decideNonce,
   lostNonces,
-  MAX_LOST,
-  MAX_RAISE,
+  MAX_LOST_NONCES,
+  MAX_NONCE_RAISE,
   missingSince,
+  type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
 
@@ -17,7 +17,7 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): CountReport => ({ answer, head })
+const look = (answer: number, head = 10): NonceCountReport => ({ answer, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
@@ -26,7 +26,11 @@ describe('the next nonce', () => {
     ['one node counts more', 'doubt', [stored(7), [look(60)], null]],
     ['one node counts more twice at one head', 'doubt', [stored(7), [look(60)], look(60)]],
     ['another node says otherwise', 'sound', [stored(7), [look(60), look(7)], null]],
-    ['two nodes count far more', 'too_far', [stored(7), [look(8 + MAX_RAISE), look(900)], null]],
+    [
+      'two nodes count far more',
+      'too_far',
+      [stored(7), [look(8 + MAX_NONCE_RAISE), look(900)], null],
+    ],
     ['nothing holds the last one', 'doubt', [stored(7, 5), [look(5)], null]],
     ['nothing holds one below', 'doubt', [stored(7, 6), [look(5), look(5)], look(5, 9)]],
     ['nothing is known', 'doubt', [stored(null), [look(5)], null]],
@@ -37,7 +41,7 @@ describe('the next nonce', () => {
   it.each<[Parameters<typeof decideNonce>, next: number]>([
     [[stored(7), [look(9), look(8)], null], 8],
     [[stored(7), [look(9, 11)], look(8)], 8],
-    [[stored(7), [look(7 + MAX_RAISE), look(900)], null], 7 + MAX_RAISE],
+    [[stored(7), [look(7 + MAX_NONCE_RAISE), look(900)], null], 7 + MAX_NONCE_RAISE],
     [[stored(null), [look(900), look(901)], null], 900],
     // never below either count, nor below a held nonce
     [[stored(60), [look(3), look(4)], null], 4],
@@ -51,7 +55,7 @@ describe('the next nonce', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
         let next: number = truth
-        let before: CountReport | null = null
+        let before: NonceCountReport | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]
@@ -91,7 +95,7 @@ describe('lost nonces', () => {
   })
 
   it('are limited in number, whatever is stored', () => {
-    expect(lostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST)
+    expect(lostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST_NONCES)
   })
 
   it('and held nonces are all nonces from the count to the next', () => {

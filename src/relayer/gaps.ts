@@ -4,12 +4,12 @@ import type { SignerNonces } from '../db/outbox/signers.js'
  * Largest rise of the next nonce without an operator's confirmation. A larger one means that the key was used
  * elsewhere, or that a node is repeatedly wrong.
  */
-export const MAX_RAISE = 64
+export const MAX_NONCE_RAISE = 64
 /** Most lost nonces handled in one step, whatever a node answers. */
-export const MAX_LOST = 64
+export const MAX_LOST_NONCES = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */
-export interface CountReport {
+export interface NonceCountReport {
   answer: number
   head: number
 }
@@ -20,19 +20,19 @@ export interface MissingNonce {
   sinceMs: number
 }
 
-/** What the chain's transaction count means for the next nonce. */
+/** Decision about the signer's next nonce, from the transaction counts that nodes report. */
 export type NonceDecision =
   /** Every nonce below the next one is used or held, so the next one may be given out. */
   | { is: 'sound' }
   /**
-   * No nonce is given out: either a second observation is needed for comparison with this one, or lost nonces have to
-   * be repaired.
+   * No nonce is given out: either a second observation is needed for comparison with `look`, or lost nonces have to be
+   * repaired.
    */
-  | { is: 'doubt'; look: CountReport }
+  | { is: 'doubt'; look: NonceCountReport }
   /** Two observations agree on another next nonce. */
   | { is: 'moved'; next: number }
   /** Two observations agree on a count that an operator has to confirm. */
-  | { is: 'too_far'; count: number; look: CountReport }
+  | { is: 'too_far'; count: number; look: NonceCountReport }
 
 /**
  * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
@@ -44,8 +44,8 @@ export type NonceDecision =
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly CountReport[],
-  before: CountReport | null,
+  looks: readonly NonceCountReport[],
+  before: NonceCountReport | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const least = Math.min(...counts)
@@ -60,7 +60,7 @@ export function decideNonce(
     const agreed = Math.min(...pair)
     if (next === null) return { is: 'moved', next: agreed }
     if (agreed <= next) return doubt
-    return agreed - next > MAX_RAISE
+    return agreed - next > MAX_NONCE_RAISE
       ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
       : { is: 'moved', next: agreed }
   }
@@ -73,13 +73,13 @@ export function decideNonce(
   return isUnheld ? { is: 'moved', next: agreed } : doubt
 }
 
-/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST`. */
+/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST_NONCES`. */
 export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
   const live = new Set(
     holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce),
   )
   const lost: number[] = []
-  for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++)
+  for (let nonce = used; nonce < next && lost.length < MAX_LOST_NONCES; nonce++)
     if (!live.has(nonce)) lost.push(nonce)
   return lost
 }

@@ -7,7 +7,7 @@ import { createRegistrar } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
-import { groupsOf } from './groups.js'
+import { groupJobs } from './groups.js'
 import { SOLANA_TX_CAPACITY } from './solanaRelayer.js'
 
 function jobOf(
@@ -32,7 +32,7 @@ function jobOf(
     others: [],
   }
 }
-const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupsOf(rows, SOLANA_TX_CAPACITY)
+const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupJobs(rows, SOLANA_TX_CAPACITY)
 const idsOf = (groups: readonly (readonly JobRow[])[]) =>
   groups.map((group) => group.map(({ id }) => Number(id)))
 

@@ -12,7 +12,10 @@ export interface TxCapacity<Row> {
 }
 
 /** Groups jobs of one kind, in their order, into transactions with enough capacity. */
-export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: TxCapacity<Row>): Row[][] {
+export function groupJobs<Row extends JobRow>(
+  rows: readonly Row[],
+  room: TxCapacity<Row>,
+): Row[][] {
   const groups: Row[][] = []
   const open = new Map<JobKind, { group: Row[]; left: number }>()
   for (const row of rows) {

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { OpenJobs } from '../db/outbox/stats.js'
 import { metricFactories } from '../ops/metricFactories.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
-import type { RelayerKind, RelayerState } from './relayerKind.js'
+import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 import type { OutboxState } from './report.js'
 
 const KINDS = Object.keys(JOB_KIND)
@@ -17,7 +17,7 @@ const labelsOf = (
 export function createOutboxMetrics(
   registry: Registry,
   states: () => readonly OutboxState[],
-  kinds: readonly RelayerKind[],
+  kinds: readonly RelayerTelemetry[],
 ): void {
   const { gauge } = metricFactories(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>

@@ -4,28 +4,28 @@ import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
 import {
-  asRelayer,
+  inRelayerTransaction,
   insertNoop,
   reserveSpending,
   type SignerKey,
   saveJobs,
 } from '../db/outbox/jobs.js'
 import {
-  moveNonce,
+  moveNextNonce,
   type SignerNonces,
   signerNonces,
   storeClaimedCount,
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { orIf } from '../ops/log/errors.js'
+import { fallbackIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
-  type CountReport,
   decideNonce,
   lostNonces,
   type MissingNonce,
   missingSince,
+  type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
 import { applyEvent } from './machine/index.js'
@@ -57,7 +57,7 @@ export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
   #missing: MissingNonce | null = null
-  #doubt: CountReport | null = null
+  #doubt: NonceCountReport | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -84,7 +84,7 @@ export class NonceKeeper {
   }
 
   async #decide(): Promise<{
-    looks: CountReport[]
+    looks: NonceCountReport[]
     stored: SignerNonces
     decision: NonceDecision
   }> {
@@ -95,8 +95,11 @@ export class NonceKeeper {
     return { looks, stored, decision }
   }
 
-  /** Reads the chain's count, and from every node where it does not match the stored one. */
-  async #look(): Promise<{ looks: CountReport[]; stored: SignerNonces }> {
+  /**
+   * Reads the signer's transaction count from one node, and from every node where the count does not match the stored
+   * nonce.
+   */
+  async #look(): Promise<{ looks: NonceCountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
@@ -108,10 +111,10 @@ export class NonceKeeper {
   }
 
   /**
-   * The earlier observation that confirms this one. A local chain's first count needs none, since an older chain may
-   * come back at any time.
+   * The earlier observation that confirms the new observation. A local chain's first count needs none, since an older
+   * chain may come back at any time.
    */
-  #earlier({ next }: SignerNonces, [first]: readonly CountReport[]): CountReport | null {
+  #earlier({ next }: SignerNonces, [first]: readonly NonceCountReport[]): NonceCountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -119,8 +122,8 @@ export class NonceKeeper {
     const { pool, key, epoch } = this.#options
     const claimed = decision.is === 'too_far' ? decision.count : null
     if (decision.is !== 'moved' && claimed === this.#claimed) return
-    await asRelayer(pool, { network: key.network, epoch }, async (client) => {
-      if (decision.is === 'moved') await moveNonce(client, key, next, decision.next)
+    await inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
+      if (decision.is === 'moved') await moveNextNonce(client, key, next, decision.next)
       else await storeClaimedCount(client, key, claimed)
     })
     this.#claimed = claimed
@@ -140,7 +143,7 @@ export class NonceKeeper {
     return mended
   }
 
-  /** Treats a confirmed transaction that the chain has lost like one that a reorg removed. */
+  /** Sends a confirmed transaction again that the chain has lost, as after a reorg. */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<NonceTx>(pool, key.network, [id])
@@ -153,18 +156,18 @@ export class NonceKeeper {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
     const tx = await signNoop(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
-    const stored = asRelayer(pool, { network: key.network, epoch }, async (client) => {
+    const stored = inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     })
-    const isStored = await orIf(stored, (error) => error instanceof DailyCapError, false)
+    const isStored = await fallbackIf(stored, (error) => error instanceof DailyCapError, false)
     failpoint('relay.noop')
     return isStored
   }
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readCount(ask: Call, { account }: Signer): Promise<CountReport> {
+async function readCount(ask: Call, { account }: Signer): Promise<NonceCountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { type JobRow, jobById } from '../db/outbox/rows.js'
-import { notify } from '../db/pg/notify.js'
-import { parkJob, resumeJob, retryJob } from './machine/job.js'
+import { notifyNetwork } from '../db/pg/notify.js'
+import { parkJobOnceVoid, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGES = { retry: retryJob, park: parkJob, resume: resumeJob }
+const CHANGES = { retry: retryJob, park: parkJobOnceVoid, resume: resumeJob }
 /** Actions that an operator may request for a job. */
 export type OperatorAction = keyof typeof CHANGES
 
@@ -32,7 +32,7 @@ export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string
     if (action === 'resume' && after.state === job.state && after.release === job.release)
       throw new Error(`Job ${id} is ${job.state}, not parked: there is nothing to resume.`)
     if (!(await saveJobs(pool, [{ job, after }], { epoch: null, nowMs: Date.now() }))) continue
-    await notify(pool, job.network)
+    await notifyNetwork(pool, job.network)
     return requireJob(pool, id)
   }
   throw new Error(`Job ${id} changes all the time: try again.`)

@@ -1,11 +1,11 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields, OLD_JOB_MS, type Problem, SHORT_OF_TIME } from '../ops/alarms.js'
+import { alarmFields, OLD_JOB_MS, type Problem, SHORT_OF_TIME_SHARE } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { RelayerState } from './relayerKind.js'
-import type { Outcome } from './step.js'
+import type { RelayerState } from './relayerTelemetry.js'
+import type { StepOutcome } from './step.js'
 
 export interface OutboxState {
   network: Network
@@ -30,7 +30,7 @@ export function outboxProblems({ network, relayers }: OutboxState, nowMs: number
     found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
     found(!isParked && ageMs > OLD_JOB_MS, 'ClusterdJobsWait', waits)
     found(
-      heldShare !== null && heldShare > SHORT_OF_TIME,
+      heldShare !== null && heldShare > SHORT_OF_TIME_SHARE,
       'ClusterdPaymentsShortOfTime',
       `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
     )
@@ -56,7 +56,7 @@ const DONE: Record<JobKind, string> = {
 }
 
 /** Logs an outcome of a job. */
-export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: number): void {
+export function logJobOutcome(log: Logger, job: JobRow, outcome: StepOutcome, nowMs: number): void {
   const { network, id, kind, nonce, subject, payment, message, txs, failures, reason } = job
   const fields = {
     network,

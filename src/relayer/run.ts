@@ -1,21 +1,21 @@
 import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventOfPayload, type Listener } from '../db/pg/notify.js'
+import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
-import { createNotify, type Notify } from '../ops/notify.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { LoopName } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
-import type { RelayerState } from './relayerKind.js'
-import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
+import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import type { RelayerState } from './relayerTelemetry.js'
+import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from './report.js'
 
 /** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
-/** What a relayer gets from the leading process. */
+/** Dependencies that the leading process gives to a relayer's worker. */
 export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
   /** @param at place under which errors of our own code are counted */
   optionsAt(at: LoopName): ChainRelayerOptions
@@ -26,7 +26,9 @@ export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
 /** A chain on which the relayer sends transactions. */
 export interface RelaySource {
   readonly label: string
-  /** True if the chain's jobs follow from deliveries on other chains. Without deliveries it has none. */
+  /**
+   * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
+   */
   readonly followsOthers: boolean
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
@@ -58,7 +60,7 @@ export interface RelayRun {
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
  * (chain, signer), since each of them belongs to one network. The indexer and the operator wake the workers, and any
- * block wakes those with unfinished jobs. Otherwise they poll. All timers are here.
+ * block wakes workers with unfinished jobs. Otherwise they poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
@@ -66,7 +68,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
-    const heard = eventOfPayload(network, payload)
+    const heard = parseNotificationPayload(network, payload)
     if (heard) led?.wake(heard)
   })
   const onError = (err: Error) =>
@@ -108,7 +110,7 @@ class LedOutbox {
   state: OutboxState
   readonly #options: RelayRunOptions
   readonly #epoch: number
-  readonly #notifies = new Set<Notify>()
+  readonly #notifies = new Set<WakeUp>()
   readonly #logAlarms: ReturnType<typeof createAlarmLog>
 
   constructor(options: RelayRunOptions, epoch: number) {
@@ -155,15 +157,15 @@ class LedOutbox {
       pool,
       network,
       epoch: this.#epoch,
-      onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
+      onOutcome: (row, outcome) => logJobOutcome(log, row, outcome, Date.now()),
       onUnreachable: (row, err) =>
-        log.debug({ network, ...aboutJob(row), err }, 'the chain could not be asked'),
+        log.debug({ network, ...jobLogFields(row), err }, 'the chain could not be asked'),
       onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),
     }
   }
 
   #workerOptions() {
-    const notify = createNotify()
+    const notify = createWakeUp()
     this.#notifies.add(notify)
     const check = () => this.#logAlarms(outboxProblems(this.state, Date.now()))
     return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }

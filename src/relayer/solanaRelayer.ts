@@ -1,27 +1,27 @@
 import PQueue from 'p-queue'
-import type { Decision, SolanaSigner } from '../chains/solana/signer.js'
+import type { PaymentDecision, SolanaSigner } from '../chains/solana/signer.js'
 import { dueBlockhashJobs } from '../db/outbox/due.js'
-import { asRelayer, saveJobs } from '../db/outbox/jobs.js'
+import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { openJobs } from '../db/outbox/stats.js'
+import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { NATIVE } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
 import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
-import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
-import { groupsOf } from './groups.js'
+import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import { groupJobs } from './groups.js'
 import {
   type ClusterSnapshot,
-  type PaymentView,
+  type JobPaymentView,
+  paymentViewOf,
   planBlockhashJob,
-  viewOf,
 } from './machine/blockhash.js'
-import { applyEvent, type JobEvent, type Moment } from './machine/index.js'
-import type { RelayerState } from './relayerKind.js'
-import { SOLANA_RELAYERS } from './solanaKind.js'
+import { applyEvent, type DecisionMoment, type JobEvent } from './machine/index.js'
+import type { RelayerState } from './relayerTelemetry.js'
+import { SOLANA_TELEMETRY } from './solanaTelemetry.js'
 
 /** Transactions that are handled in parallel. */
 const CONCURRENCY = 4
@@ -38,7 +38,7 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
 }
 
 type Row = JobRow<BlockhashTx>
-/** Jobs that share a transaction, or will share one. At least one. */
+/** Jobs that share a transaction, or will share a transaction. At least one job. */
 type Group = readonly Row[]
 
 /** Jobs of a Solana program: a transaction is valid until its blockhash expires. */
@@ -59,7 +59,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     this.state = {
       network,
       chain: SOLANA.label,
-      kind: SOLANA_RELAYERS,
+      kind: SOLANA_TELEMETRY,
       stats: null,
       balance: null,
       refusedNames: 0,
@@ -76,7 +76,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     if (!key) return 0
     const nowMs = this.clock.nowMs()
     const order = { releaseAfterMs, nowMs }
-    const queued = await asRelayer(pool, { network, epoch }, (client) =>
+    const queued = await inRelayerTransaction(pool, { network, epoch }, (client) =>
       queuePayouts(client, key, order),
     )
     if (queued > 0) failpoint('payout.queued')
@@ -155,7 +155,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     await this.#guardAll(each, alive, async (row, i) => {
       if (views[i]!.is !== 'held') await this.#act(row, { ...NOT_SIGNED, payment: views[i]! })
     })
-    const groups = groupsOf(
+    const groups = groupJobs(
       rows.filter((_, i) => views[i]!.is === 'held'),
       SOLANA_TX_CAPACITY,
     )
@@ -172,15 +172,15 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     })
   }
 
-  async #viewsOf(rows: Group, minSlot: number): Promise<PaymentView[]> {
+  async #viewsOf(rows: Group, minSlot: number): Promise<JobPaymentView[]> {
     const areHeld = await this.#signer.areHeld(rows.map(paymentOf), minSlot)
-    return rows.map(({ kind, payment }, i) => viewOf(kind, areHeld[i]!, payment!.outcome))
+    return rows.map(({ kind, payment }, i) => paymentViewOf(kind, areHeld[i]!, payment!.outcome))
   }
 
   /** Stores the signed transaction, then sends it. */
   async #sign(rows: Group): Promise<void> {
     const { kind, failures } = rows[0]!
-    const tx = await this.#signer.sign(kind as Decision, rows.map(paymentOf), failures)
+    const tx = await this.#signer.sign(kind as PaymentDecision, rows.map(paymentOf), failures)
     failpoint('payout.sign')
     const after = await this.#save(rows, { is: 'signed', nonce: null, tx })
     if (after) await this.#broadcast(after, tx)
@@ -205,7 +205,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
    */
   async #save(rows: Group, event: JobEvent<BlockhashTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
-    const moment: Moment = { nowMs: this.clock.nowMs(), random: this.clock.random() }
+    const moment: DecisionMoment = { nowMs: this.clock.nowMs(), random: this.clock.random() }
     const changes = rows.map((job) => ({ job, after: applyEvent(job, event, moment) }))
     const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
     failpoint(`payout.${event.is}`)
@@ -219,7 +219,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   }
 
   protected async takeStats(): Promise<void> {
-    const open = await openJobs(this.#options.pool, this.place, this.clock.nowMs())
+    const open = await countOpenJobs(this.#options.pool, this.place, this.clock.nowMs())
     this.state.stats = { open }
   }
 
@@ -260,7 +260,7 @@ function sharingTx(rows: Group): Group[] {
   return [...groups.values()]
 }
 
-const aboutJobs = (rows: Group) => ({ jobs: rows.map(aboutJob) })
-const HELD: PaymentView = { is: 'held' }
+const aboutJobs = (rows: Group) => ({ jobs: rows.map(jobLogFields) })
+const HELD: JobPaymentView = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }
 const paymentOf = ({ payment }: Row) => payment!

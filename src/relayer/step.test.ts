@@ -16,13 +16,13 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { NonceSender } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
-import type { Policy } from './machine/index.js'
+import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { parkJob, resumeJob } from './machine/job.js'
-import { decideStep, type Outcome } from './step.js'
+import { parkJobOnceVoid, resumeJob } from './machine/job.js'
+import { decideStep, type StepOutcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
-const POLICY: Policy = {
+const POLICY: SpendPolicy = {
   spendCapWei: 10n ** 18n,
   gasPriceCapWei: 10n ** 15n,
 }
@@ -85,7 +85,7 @@ const AWAY = new ChainUnavailableError('chain "1": no RPC URL answers')
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
   for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
-  const outcomes: Outcome[] = []
+  const outcomes: StepOutcome[] = []
   let nowMs = 0
   let armed: { at: string; isCrash: boolean } | null = null
   let isDead = false
@@ -102,7 +102,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     store: modelStore(model, name, fault),
     clock: { nowMs: () => nowMs, random: () => 0.5 },
   })
-  const step = async (name: string): Promise<Outcome | null> => {
+  const step = async (name: string): Promise<StepOutcome | null> => {
     try {
       const job = model.rows.get(name)!
       const ports = portsOf(name)
@@ -160,7 +160,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         break
       case 'operator': {
         const row = model.rows.get(command.id)!
-        model.rows.set(command.id, command.isPark ? parkJob(row) : resumeJob(row))
+        model.rows.set(command.id, command.isPark ? parkJobOnceVoid(row) : resumeJob(row))
       }
     }
   }
@@ -186,7 +186,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
 async function live(
   commands: readonly Command[],
   refusesSecond: boolean,
-  policy?: Policy,
+  policy?: SpendPolicy,
 ): Promise<Model> {
   const { model, run, withoutFaults } = relayer(refusesSecond, policy)
   for (const command of commands) await run(command)
@@ -250,14 +250,14 @@ describe('an error of our own code', () => {
     await expect(stepWith({}, { state: 'sent', nonce: 0, txs: [] })).rejects.toThrow(TypeError)
   })
 
-  it.each<[where: string, sender: Partial<NonceSender>, outcome: Outcome, job?: Partial<NonceJob>]>(
-    [
-      ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
-      ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],
-      ['signing', { sign: () => Promise.reject(new SignerUnavailableError('away')) }, 'failed'],
-      ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
-    ],
-  )('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
+  it.each<
+    [where: string, sender: Partial<NonceSender>, outcome: StepOutcome, job?: Partial<NonceJob>]
+  >([
+    ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
+    ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],
+    ['signing', { sign: () => Promise.reject(new SignerUnavailableError('away')) }, 'failed'],
+    ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
+  ])('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
     expect(await stepWith(sender, job)).toBe(outcome)
   })
 })

@@ -6,14 +6,14 @@ import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
-import { orIf } from '../ops/log/errors.js'
-import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
+import { fallbackIf } from '../ops/log/errors.js'
+import { DAILY_CAP, DailyCapError, type NonceTx, type TxPurpose } from '../registry/outbox.js'
 import {
   applyEvent,
   type ChainSnapshot,
   type JobAction,
   type JobEvent,
-  type Policy,
+  type SpendPolicy,
 } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
 import { MAX_HEAD_LEAD_BLOCKS, planNonceJob } from './machine/nonce.js'
@@ -31,7 +31,7 @@ export interface Clock {
   random(): number
 }
 
-export interface Ports {
+export interface StepPorts {
   sender: NonceSender
   store: JobStore
   clock: Clock
@@ -40,7 +40,7 @@ export interface Ports {
 }
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
-export type Outcome =
+export type StepOutcome =
   | JobEvent<NonceTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
   /** The chain could not be reached. Nothing changed. */
@@ -48,8 +48,8 @@ export type Outcome =
   /** Another process has changed the job, so it has to be loaded again. */
   | 'stale'
 
-const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
-export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
+const NO_PROGRESS = new Set<StepOutcome>(['waiting', 'unreachable', 'stale'])
+export const isProgressOutcome = (outcome: StepOutcome): boolean => !NO_PROGRESS.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>
@@ -63,9 +63,9 @@ const isOfChain = (error: unknown): boolean =>
  */
 export async function decideStep(
   job: NonceJob,
-  ports: Ports,
-  policy: Policy,
-): Promise<() => Promise<Outcome>> {
+  ports: StepPorts,
+  policy: SpendPolicy,
+): Promise<() => Promise<StepOutcome>> {
   const { sender, clock } = ports
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
@@ -84,7 +84,10 @@ export async function decideStep(
 }
 
 /** The chain's view of a job. Null while no node answers. */
-async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<NonceView | null> {
+async function viewOf(
+  job: NonceJob,
+  { sender, onUnreachable }: StepPorts,
+): Promise<NonceView | null> {
   try {
     return await sender.look(job)
   } catch (error) {
@@ -98,8 +101,8 @@ async function execute(
   job: NonceJob,
   action: Exclude<JobAction, { do: 'prepare' }>,
   seen: ChainSnapshot,
-  ports: Ports,
-): Promise<Outcome> {
+  ports: StepPorts,
+): Promise<StepOutcome> {
   switch (action.do) {
     case 'wait':
       return 'waiting'
@@ -113,7 +116,11 @@ async function execute(
 }
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
-async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<PreparedTx> {
+async function prepare(
+  sender: NonceSender,
+  job: NonceJob,
+  purpose: TxPurpose,
+): Promise<PreparedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
@@ -126,8 +133,8 @@ async function sign(
   job: NonceJob,
   order: Extract<JobAction, { do: 'sign' }>,
   seen: ChainSnapshot,
-  ports: Ports,
-): Promise<Outcome> {
+  ports: StepPorts,
+): Promise<StepOutcome> {
   const { purpose, gas, fees, valueWei } = order
   const build = async (nonce: number): Promise<NonceJob> => {
     const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
@@ -157,7 +164,8 @@ async function sign(
     if (reason === null) throw error
     // nothing replaces the last transaction, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
-    if (last?.purpose === purpose) await orIf(ports.sender.broadcast(last.raw), isOfChain, null)
+    if (last?.purpose === purpose)
+      await fallbackIf(ports.sender.broadcast(last.raw), isOfChain, null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
@@ -174,8 +182,8 @@ async function broadcast(
   job: NonceJob,
   tx: NonceTx,
   seen: ChainSnapshot,
-  ports: Ports,
-): Promise<Outcome> {
+  ports: StepPorts,
+): Promise<StepOutcome> {
   let event: JobEvent<NonceTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
@@ -195,8 +203,8 @@ async function store(
   job: NonceJob,
   event: JobEvent<NonceTx>,
   seen: ChainSnapshot,
-  ports: Ports,
-): Promise<Outcome> {
+  ports: StepPorts,
+): Promise<StepOutcome> {
   if (!(await ports.store.save(applyEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 
-/** The connected contracts of hub and spokes. */
-export interface Lane {
+/** Endpoint ids and contracts of a hub and of the spokes that send to it. */
+export interface ConnectedContracts {
   hub: { eid: number; contract: Hex; isLocal: boolean }
   /** `chain`: the spoke's number in the database. */
   spokes: readonly { chain: number; eid: number; contract: Hex }[]
@@ -10,7 +10,7 @@ export interface Lane {
 
 /** The contracts through which messages and payments reach the hub. */
 export interface DeliveryPath {
-  lane: Lane
+  lane: ConnectedContracts
   /** LayerZero's endpoint. Null where no spoke is connected. */
   endpoint: Hex | null
   /** Message library of a local chain, which accepts our verifications. Null elsewhere. */
@@ -27,7 +27,10 @@ export interface RelayTarget {
 export interface RelayPlan {
   /** The hub first. */
   targets: readonly RelayTarget[]
-  /** Names what is missing in the chains file, where messages can't be delivered because of it. */
+  /**
+   * Sentence that names the missing setting of the chains file where messages can't be delivered. Null where nothing is
+   * missing.
+   */
   problem: string | null
 }
 
@@ -61,7 +64,7 @@ function pathOf(
     return missingFields(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
   if (without) return missingFields(without, 'eid')
-  const lane: Lane = {
+  const lane: ConnectedContracts = {
     // 0 is no endpoint id of LayerZero, so no packet matches it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
     spokes: spokes.map(({ chain, config }) => ({

@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { notify } from '../db/pg/notify.js'
+import { notifyNetwork } from '../db/pg/notify.js'
 import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { assertWhole } from './chains/verbs.js'
-import { runOn } from './processes/postgres.js'
+import { assertWholeNumber } from './chains/actions.js'
+import { withPostgres } from './processes/postgres.js'
 
 export interface Bridge {
   /** Holds all messages until `release`: their status stays `bridging`. */
@@ -28,7 +28,7 @@ const KEEP = `${NAME}_keep`
  */
 export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
-    runOn(databaseUrl, async (client) => {
+    withPostgres(databaseUrl, async (client) => {
       await client.query('BEGIN')
       await work(client)
       await client.query('COMMIT')
@@ -51,7 +51,7 @@ export function createBridge(databaseUrl: string): Bridge {
   return {
     async delay(ms) {
       // an invalid value fails in the trigger, and with it each job of the daemon
-      assertWhole('delay', Math.ceil(ms), 0)
+      assertWholeNumber('delay', Math.ceil(ms), 0)
       await delay(ms)
     },
     async hold() {
@@ -66,7 +66,7 @@ export function createBridge(databaseUrl: string): Bridge {
       within(async (client) => {
         await dropTriggers(client)
         await client.query(`UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING}`)
-        for (const network of NETWORKS) await notify(client, network)
+        for (const network of NETWORKS) await notifyNetwork(client, network)
       }),
   }
 }

@@ -2,10 +2,10 @@
 
 export type { TransactionStatus as StatusAnswer } from '../client/types.js'
 export type { Bridge } from './bridge.js'
+export { type ChainActions as ChainVerbs, WorldError } from './chains/actions.js'
 export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './chains/anvil.js'
 export type { LocalChain } from './chains/localChain.js'
 export type { ChainLabel, NetworkOf } from './chains/localChains.js'
-export { type ChainVerbs, WorldError } from './chains/verbs.js'
 export { type BridgeCall, bridgeCall, type SpokeAt } from './contracts/bridgeCall.js'
 export { type DistributorSettings, deployDistributor } from './contracts/distributor.js'
 export { type PriceChange, type PriceFeeds, setPrice } from './contracts/priceFeed.js'
@@ -32,7 +32,7 @@ export {
 } from './solana/localSolana.js'
 export { payQuote } from './solana/payQuote.js'
 export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
-export type { Attached, PostgresHandle } from './stackParts.js'
+export type { AttachedRpcUrls as Attached, PostgresHandle } from './stackParts.js'
 export { type EventItem, type UntilOptions, until } from './until.js'
 export {
   type EvmAccount,

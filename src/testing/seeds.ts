@@ -5,16 +5,16 @@ import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
 import { type LocalChain, localClients, mineQuickly, walletOf } from './chains/localChain.js'
 import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
-import { receiptOf } from './chains/receipt.js'
+import { waitForReceipt } from './chains/receipt.js'
 import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
 import {
   addressWord,
   lowerCase,
-  type Operator,
   operatorAccount,
   type Seed,
   seedAdmin,
+  type WorldOperator,
 } from './world.js'
 
 /** Names of the seeds. Two wallets bid for the first. The winner also has the second. Nobody gets the others. */
@@ -98,12 +98,12 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   }
 }
 
-/** First two bids for the contested name, if both seed wallets have bid. */
+/** The first bid of each of the two seed wallets for the contested name. Undefined unless both have bid. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
   const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
   const bids = logs.filter((log) => log.args.name === word)
-  const txOf = (operator: Operator) =>
+  const txOf = (operator: WorldOperator) =>
     bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))
       ?.transactionHash
   const finalized = txOf('seedOwner')
@@ -157,7 +157,7 @@ async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise
   const hashes = await mineQuickly(chain, async () => {
     const sent = await send()
     for (const hash of sent)
-      if ((await receiptOf(reader, hash)).status !== 'success')
+      if ((await waitForReceipt(reader, hash)).status !== 'success')
         throw new Error(`seeding chain ${chain.label}: transaction ${hash} reverted`)
     return sent
   })

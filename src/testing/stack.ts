@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, createBridge } from './bridge.js'
+import { assertWholeNumber, WorldError } from './chains/actions.js'
 import type { LocalChain } from './chains/localChain.js'
 import {
   type ChainDefinition,
@@ -8,7 +9,6 @@ import {
   chooseChains,
   type NetworkOf,
 } from './chains/localChains.js'
-import { assertWhole, WorldError } from './chains/verbs.js'
 import type { WorldCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { connectEns, writeChains } from './contracts/localContracts.js'
@@ -19,7 +19,7 @@ import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import { solanaCluster, startSolana } from './solana/worldCluster.js'
 import {
-  type Attached,
+  type AttachedRpcUrls,
   allSettledOrThrow,
   choosePort,
   daemonEnvironment,
@@ -56,7 +56,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   /** Milliseconds between the blocks of every chain. Default 1000. */
   blockMs?: number
   /** RPC URLs, by label, of chains that already run (Foundry's anvil, Hardhat's node). */
-  attach?: Attached
+  attach?: AttachedRpcUrls
   /** Ports of the API and the operator's routes. Default: free ones. */
   port?: number
   opsPort?: number
@@ -115,7 +115,7 @@ export async function startStack<N extends Network = Network, L extends ChainLab
 ): Promise<Stack<N & NetworkOf<L>>> {
   const definitions = chooseChains(options.networks, options.chains)
   const { blockMs = DEFAULT_BLOCK_MS } = options
-  assertWhole('blockMs', blockMs, LEAST_BLOCK_MS)
+  assertWholeNumber('blockMs', blockMs, LEAST_BLOCK_MS)
   const sandbox = await createSandbox(options.home, options.log ?? (() => {}))
   try {
     return await build(sandbox, definitions, { ...options, blockMs })

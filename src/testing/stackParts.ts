@@ -2,12 +2,16 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { migrate } from '../db/pg/migrate.js'
 import type { Network } from '../registry/primitives/network.js'
+import { WorldError } from './chains/actions.js'
 import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
-import { WorldError } from './chains/verbs.js'
-import { chainsFile, connectChains, previousChains } from './contracts/localContracts.js'
-import { type DaemonEnvironment, isHalted, startDaemonProcess } from './processes/daemonProcess.js'
+import { chainsFilePath, connectChains, readPreviousChains } from './contracts/localContracts.js'
+import {
+  type DaemonEnvironment,
+  isHaltedChainProblem,
+  startDaemonProcess,
+} from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
@@ -96,15 +100,15 @@ async function lastPort(file: string): Promise<number> {
   return port
 }
 
-/** RPC URLs, by label, of chains that already run. */
-export type Attached = Readonly<Partial<Record<ChainLabel, string>>>
+/** RPC URLs, by network label, of chains that run outside of this world and are used in it. */
+export type AttachedRpcUrls = Readonly<Partial<Record<ChainLabel, string>>>
 
 /** Starts the chains that are not attached, deploys all contracts, and connects them. */
 export async function startChains(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
   blockMs: number,
-  attached: Attached = {},
+  attached: AttachedRpcUrls = {},
 ): Promise<LocalChain[]> {
   const stray = Object.keys(attached).find(
     (label) => !definitions.some((one) => one.label === label),
@@ -113,7 +117,7 @@ export async function startChains(
     throw new WorldError(
       `"${stray}" is attached, and no chain of this world: name it in \`chains\` too.`,
     )
-  const previous = previousChains(sandbox.home)
+  const previous = readPreviousChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
@@ -132,7 +136,7 @@ export async function startChains(
   return chains
 }
 
-export interface DaemonAt {
+export interface DaemonPlace {
   ops: string
   databaseUrl: string
   port: number
@@ -141,7 +145,10 @@ export interface DaemonAt {
 }
 
 /** Complete environment of a local world's daemon, with all keys. */
-export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): DaemonEnvironment => ({
+export const daemonEnvironment = (
+  home: string,
+  at: Omit<DaemonPlace, 'ops'>,
+): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
   LIMITS: 'off',
@@ -154,11 +161,11 @@ export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): Daem
   OPS_PORT: String(at.opsPort),
   DATABASE_URL: at.databaseUrl,
   CLUSTERD_HOME: home,
-  CLUSTERD_CHAINS: chainsFile(home),
+  CLUSTERD_CHAINS: chainsFilePath(home),
 })
 
 /** Starts the daemon and waits until it is ready. */
-export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void> {
+export async function startDaemon(sandbox: Sandbox, at: DaemonPlace): Promise<void> {
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
@@ -167,7 +174,9 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
       sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw isHalted(error.message) ? new Error(behindJournal(sandbox, error.message)) : error
+    throw isHaltedChainProblem(error.message)
+      ? new Error(behindJournal(sandbox, error.message))
+      : error
   })
   sandbox.log('the daemon is ready')
 }

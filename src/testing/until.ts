@@ -1,7 +1,7 @@
 import { Client } from '../client/client.js'
 import { ClusterdError } from '../client/error.js'
 import type { FeedEvent, TransactionStatus } from '../client/types.js'
-import { isTerminal } from '../registry/status.js'
+import { isTerminalStatus } from '../registry/status.js'
 import { askReady } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
 
@@ -47,7 +47,7 @@ export const until = {
         if (answer.status !== last?.status) options.onChange?.(answer)
         last = answer
         if (names.includes(answer.status)) return { done: answer }
-        if (isTerminal(answer.status)) {
+        if (isTerminalStatus(answer.status)) {
           const reason = answer.reason === undefined ? '' : ` (${answer.reason})`
           throw new Error(`${tx} is ${answer.status}${reason}, not ${names.join(' or ')}`)
         }

@@ -148,7 +148,7 @@ export function worldAccounts(): EvmAccount[] {
 export const seedAdmin = (): EvmAccount => worldAccounts()[0]!
 
 /** Roles of the world's own work on EVM chains. */
-export type Operator = (typeof OPERATORS)[number]
+export type WorldOperator = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
   'owner',
@@ -165,7 +165,7 @@ const OPERATORS = [
 ] as const
 
 /** Account of a role. It is not among `worldAccounts`. */
-export function operatorAccount(operator: Operator): TestAccount {
+export function operatorAccount(operator: WorldOperator): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { ServiceFacts } from './facts.js'
 import { build, files, html } from './generated/assets.js'
-import { type EnsParents, isReserved, placeOf } from './paths.js'
+import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
 import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
@@ -14,7 +14,7 @@ export interface PageFile {
   policy: string
 }
 
-export const page: PageFile = {
+export const indexPage: PageFile = {
   type: 'text/html; charset=utf-8',
   text: html,
   cacheControl: 'no-cache',
@@ -48,7 +48,7 @@ const head = new Map<string, string>()
 
 function setHead(source: string, markup: string): void {
   head.set(source, markup)
-  page.text = html.replace('</head>', `${[...head.values()].join('')}</head>`)
+  indexPage.text = html.replace('</head>', `${[...head.values()].join('')}</head>`)
 }
 
 /**
@@ -64,15 +64,18 @@ export async function addTestWallet(families: readonly WalletChains[]): Promise<
   const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
   setHead('test-wallet', metaOf('test-wallet', chains) + script)
   const origins = families.flatMap(({ rpcUrls }) => rpcUrls)
-  page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
+  indexPage.policy = indexPage.policy.replace(
+    "connect-src 'self'",
+    `connect-src 'self' ${origins.join(' ')}`,
+  )
 }
 
 /** The page of a URL, and whether it shows anything; null where the API answers the URL. */
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
-  const isFound = placeOf(path, text, ens).page !== 'none'
-  return isReserved(path) ? null : { file: page, isFound }
+  const isFound = pageOfPath(path, text, ens).page !== 'none'
+  return isApiPath(path) ? null : { file: indexPage, isFound }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { page, pageOfUrl, setServiceFacts } from './page.js'
-import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
+import { indexPage, pageOfUrl, setServiceFacts } from './page.js'
+import { firstNameInText, pageOfPath, pathOfName, pathOfText } from './paths.js'
 
 describe('paths', () => {
   it.each([
@@ -43,7 +43,7 @@ describe('paths', () => {
     [`/${BASE58}`, { page: 'search', text: BASE58, asked: ['address'], otherwise: 'name' }],
     [`/${BASE58.toLowerCase()}`, { page: 'name', name: BASE58.toLowerCase() }],
   ])('%s is read', (path, place) => {
-    expect(placeOf(path)).toEqual(place)
+    expect(pageOfPath(path)).toEqual(place)
     expect(pageOfUrl(path)?.isFound).toBe(true)
   })
 
@@ -52,7 +52,7 @@ describe('paths', () => {
     ['Docs/Bob', { page: 'member', community: 'docs', name: 'bob' }],
     ['a b', { page: 'none', text: 'a b' }],
   ])('a name whose path belongs to another page is read from q=%s', (q, place) => {
-    expect(placeOf('/', q)).toEqual(place)
+    expect(pageOfPath('/', q)).toEqual(place)
   })
 
   it.each([
@@ -97,7 +97,7 @@ describe('paths', () => {
     ['/\u202Ealice', '\u202Ealice'],
     ['/ａlice', 'ａlice'],
   ])('%s has no page', (path, text) => {
-    expect(placeOf(path)).toEqual({ page: 'none', text })
+    expect(pageOfPath(path)).toEqual({ page: 'none', text })
   })
 
   const ENS = { mainnet: 'bundles.eth', testnet: 'bundles-test.eth' }
@@ -107,13 +107,13 @@ describe('paths', () => {
     ['/cold.alice.bundles.eth', 'alice/cold', false],
     ['/alice.bundles-test.eth', 'alice', true],
   ])('%s is an ENS name', (path, name, isTestnet) => {
-    expect(placeOf(path, '', ENS)).toEqual({ page: 'ens', name, isTestnet })
-    expect(placeOf('/', path.slice(1), ENS)).toEqual({ page: 'ens', name, isTestnet })
+    expect(pageOfPath(path, '', ENS)).toEqual({ page: 'ens', name, isTestnet })
+    expect(pageOfPath('/', path.slice(1), ENS)).toEqual({ page: 'ens', name, isTestnet })
   })
 
   it.each(['vitalik.eth', 'bundles.eth', 'a.b.c.bundles.eth', 'ü.bundles.eth', 'alicebundles.eth'])(
     '%s is not below an ENS parent of this service',
-    (text) => expect(placeOf(`/${text}`, '', ENS)).toEqual({ page: 'none', text }),
+    (text) => expect(pageOfPath(`/${text}`, '', ENS)).toEqual({ page: 'none', text }),
   )
 
   it.each([
@@ -132,7 +132,9 @@ describe('paths', () => {
   ])('a search for “%s” leads to %s, whose path is read as the same text', (text, path) => {
     expect(pathOfText(text)).toBe(path)
     const { pathname, searchParams } = new URL(path, 'http://localhost')
-    expect(placeOf(pathname, searchParams.get('q') ?? '', ENS)).toEqual(placeOf('/', text, ENS))
+    expect(pageOfPath(pathname, searchParams.get('q') ?? '', ENS)).toEqual(
+      pageOfPath('/', text, ENS),
+    )
   })
 
   it.each(['/a%20b', '/@nothing', '/%', '/a/b/c', '/?q=a%20b'])('%s is answered by 404', (path) => {
@@ -146,7 +148,7 @@ describe('paths', () => {
     ['a b', null],
     ['@', null],
     ['ünicode', null],
-  ])('%s contains the name %s', (text, name) => expect(nameIn(text)).toBe(name))
+  ])('%s contains the name %s', (text, name) => expect(firstNameInText(text)).toBe(name))
   it.each([
     '/v1/names',
     '/v0.1/name/x',
@@ -158,7 +160,10 @@ describe('paths', () => {
 
   it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of the name %s leads to its page', (name) => {
     const own = new URL(pathOfName(name)!, 'http://localhost')
-    expect(placeOf(own.pathname, own.searchParams.get('q') ?? '')).toEqual({ page: 'name', name })
+    expect(pageOfPath(own.pathname, own.searchParams.get('q') ?? '')).toEqual({
+      page: 'name',
+      name,
+    })
     const path = pathOfName(`${name}/bob`)
     // a name whose own path belongs to another page has no such path for names below it
     expect(path !== null).toBe(pageOfUrl(`/${name}/bob`) !== null)
@@ -173,8 +178,8 @@ describe('facts of the service in the pages', () => {
     setServiceFacts({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
     expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
-    expect(page.text).not.toContain('first.eth')
-    expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
+    expect(indexPage.text).not.toContain('first.eth')
+    expect(indexPage.text.match(/<meta name="service"/g)).toHaveLength(1)
     setServiceFacts({ ens: {}, networks, isLocal: false })
   })
 })

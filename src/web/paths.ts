@@ -43,7 +43,7 @@ const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => CANONICAL_NAME.test(text.toLowerCase())
 
 /** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
-export function placeOf(path: string, text = '', ens: EnsParents = {}): PagePlace {
+export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PagePlace {
   const parts = path.split('/').filter(Boolean).map(decoded)
   if (path === REFERENCE) return { page: 'reference' }
   if (parts.length > 0) return pageOf(parts, ens)
@@ -111,7 +111,7 @@ function decoded(part: string): string {
  * The first name in a text that is not a name, such as `alice` in `@alice` and `alice.local.eth`; null where there is
  * none.
  */
-export function nameIn(text: string): string | null {
+export function firstNameInText(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
   return isName(name) ? name.toLowerCase() : null
 }
@@ -123,14 +123,14 @@ const REFERENCE = '/docs'
 const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'bundles']
 
 /** True if the API answers a path, so that it has no page. */
-export const isReserved = (path: string): boolean => {
+export const isApiPath = (path: string): boolean => {
   const [, first = '', second] = path.split('/')
   return second !== undefined && RESERVED.includes(first)
 }
 
 /** Path of the page of a name; null for a name below a community whose path is reserved. */
 export function pathOfName(name: string): string | null {
-  if (isReserved(`/${name}`)) return null
+  if (isApiPath(`/${name}`)) return null
   return `/${name}` === REFERENCE ? `/?q=${name}` : `/${name}`
 }
 
@@ -138,7 +138,7 @@ export function pathOfName(name: string): string | null {
  * Path of the page of a typed text. A text that is not a name goes into the query, since it may have any characters.
  */
 export function pathOfText(text: string): string {
-  const place = placeOf('/', text)
+  const place = pageOfPath('/', text)
   const query = `/?q=${encodeURIComponent(text.trim())}`
   if (place.page === 'name') return pathOfName(place.name) ?? query
   if (place.page === 'member') return pathOfName(`${place.community}/${place.name}`) ?? query

@@ -152,7 +152,7 @@ const GOOD: Readonly<Record<string, string>> = {
   tx: 'tx',
 }
 
-/** What declared requests ask about. */
+/** Data that the declared requests refer to. */
 const scene = (): SampleData => ({
   name: 'held',
   walletName: 'main',

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import {
   dropAirdrop,
   loadAirdropFile,
-  nameDistributor,
   printAirdrops,
+  setDistributorCommand,
   showAirdrop,
 } from '../../src/cli/airdrop/airdrop.js'
 import { evmAddressParser, secondsParser } from '../../src/cli/values.js'
@@ -291,7 +291,7 @@ describe('clusterd airdrop', () => {
     }
     expect(() => evmAddressParser('--token')('0x12')).toThrow('--token is an EVM address')
     expect(() => secondsParser('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
-    await expect(nameDistributor(community, { distributor: terms.token })).rejects.toThrow(
+    await expect(setDistributorCommand(community, { distributor: terms.token })).rejects.toThrow(
       'does not exist',
     )
     await showAirdrop(community, { json: true })

@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Airdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { findClaim } from '../../src/db/airdrop/answers.js'
+import { findConfirmedClaim } from '../../src/db/airdrop/answers.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { claimPermissionTypedData } from '../../src/registry/airdrop/permission.js'
@@ -251,16 +251,16 @@ describe('GET /v1/airdrop/claim/:community', () => {
     const before = (await ask(alice, airdrop)).body
     expect(before).toMatchObject({ total: '406', totalUnclaimed: '406' })
     expect(before.claims[0]).toMatchObject({ claimed: false, pending: true, tx, reason: 'pending' })
-    expect(await findClaim(world.pool, ids)).toBeNull()
+    expect(await findConfirmedClaim(world.pool, ids)).toBeNull()
     const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
     await inTransaction(world.pool, (client) => storeClaims(client, watched!, [seen(0)], range))
     const after = (await ask(alice, airdrop)).body
     expect(after).toMatchObject({ total: '406', totalUnclaimed: '306' })
     expect(after.claims[0]).toMatchObject({ claimed: true, tx, reason: 'claimed' })
     expect(after.claims[0].transaction ?? after.claims[0].pending).toBeUndefined()
-    expect(await findClaim(world.pool, ids)).toEqual(storedOf(alice.address))
-    expect(await findClaim(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBeNull()
-    expect(await findClaim(world.pool, { ...ids, network: 'testnet' })).toBeNull()
+    expect(await findConfirmedClaim(world.pool, ids)).toEqual(storedOf(alice.address))
+    expect(await findConfirmedClaim(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBeNull()
+    expect(await findConfirmedClaim(world.pool, { ...ids, network: 'testnet' })).toBeNull()
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { firstState } from '../../src/indexer/evm/types.js'
+import { initialChainState } from '../../src/indexer/evm/types.js'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 
 const world = useApi()
@@ -14,7 +14,10 @@ const BLOCK_MS = 2_000
 beforeAll(async () => {
   await world.append('mainnet', [bid({ from: owner, name })])
   await world.pool.query('UPDATE chains SET next_block = $1', [BLOCK + 1])
-  const state = firstState({ network: 'mainnet', label: '1', chain: 0, nextBlock: BLOCK + 1 }, 1)
+  const state = initialChainState(
+    { network: 'mainnet', label: '1', chain: 0, nextBlock: BLOCK + 1 },
+    1,
+  )
   const heads = { latest: 60, headMs: Date.now(), confirmed: 43, confirmedMs: CONFIRMED_MS }
   await writeChainStates(world.pool, 'mainnet', [
     Object.assign(state, heads, { blockMs: BLOCK_MS, tailBlock: 60 }),

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { KIND_NAMES } from '../../src/registry/auth/kinds.js'
+import { WALLET_KIND_NAMES } from '../../src/registry/auth/kinds.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
 import { type Account, SIGNERS } from '../support/signers.js'
 import { type Member, memberOf } from './members.js'
@@ -101,7 +101,7 @@ it('a claim gives one name, even if its wallet is verified in several bundles on
   expect(rows).toEqual([{ name: 'first', claim: storedOf(claimant.address) }])
 })
 
-it.each(KIND_NAMES)(
+it.each(WALLET_KIND_NAMES)(
   'a bundle gets a name by an unused claim of a wallet of kind %s',
   async (kind) => {
     const accounts = await Promise.all(

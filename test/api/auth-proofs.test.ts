@@ -9,7 +9,7 @@ import {
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { requireProof } from '../../src/api/auth/proof.js'
-import { createContexts } from '../../src/api/http/context.js'
+import { createRequestContexts } from '../../src/api/http/context.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -129,7 +129,7 @@ describe('a smart wallet', () => {
     const [config] = parseChainsFile({ chains: [chains] }, 'test').chains
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
     const contextWith = (acceptsErc6492: boolean) => ({
-      ...createContexts({
+      ...createRequestContexts({
         pool: world.pool,
         chains: [chain],
         config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },

@@ -8,7 +8,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
+import { MAX_SESSIONS_PER_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { logInto, type Reply, useApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
@@ -189,7 +189,7 @@ describe('a key', () => {
     const startMs = Date.now() - 60_000
     const given = async (i: number) => exchange(await proofAt(wallet, startMs + i))
     const tokens: string[] = []
-    for (let i = 1; i <= SESSIONS_A_WALLET + 3; i++) tokens.push((await given(i)).body.token)
+    for (let i = 1; i <= MAX_SESSIONS_PER_WALLET + 3; i++) tokens.push((await given(i)).body.token)
     const isValid = async (token: string) =>
       (await validate({ 'x-auth-key': token })).status === 200
     const valid = await Promise.all(tokens.map(isValid))
@@ -201,13 +201,13 @@ describe('a key', () => {
       method: 'DELETE',
       headers: { 'x-auth-key': tokens[3]! },
     })
-    for (let i = 1; i <= 2; i++) await given(SESSIONS_A_WALLET + 3 + i)
+    for (let i = 1; i <= 2; i++) await given(MAX_SESSIONS_PER_WALLET + 3 + i)
     expect((await given(4)).status).toBe(401)
     const bytes = fromHex(wallet.address)
     const { rows } = await world.pool.query('SELECT FROM sessions WHERE substr(wallet, 2) = $1', [
       bytes,
     ])
-    expect(rows.length).toBe(SESSIONS_A_WALLET)
+    expect(rows.length).toBe(MAX_SESSIONS_PER_WALLET)
   })
 
   it('expires, and expired sessions are deleted', async () => {

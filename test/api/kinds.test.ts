@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBatchedLookups } from '../../src/api/http/batches.js'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
+import { WALLET_KIND_NAMES, WALLET_KINDS } from '../../src/registry/auth/kinds.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { loadRows } from '../support/airdrop.js'
 import { SIGNERS } from '../support/signers.js'
@@ -13,7 +13,7 @@ import { messageOf, proofOf } from './wallets.js'
 const world = useApi({ shareKeys: [randomBytes(32)], airdropOperatorKey: `0x${'0d'.repeat(32)}` })
 afterAll(() => expectReplayed(world))
 
-const others = KIND_NAMES.filter((kind) => kind !== 'evm')
+const others = WALLET_KIND_NAMES.filter((kind) => kind !== 'evm')
 const accounts = (
   await Promise.all(others.map((kind) => SIGNERS[kind].accounts(randomBytes(32))))
 ).flat()
@@ -165,7 +165,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
         'last_verified_wallet',
       )
       const { verifiedOf } = createBatchedLookups(world.pool, 'mainnet')
-      const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
+      const hit = await verifiedOf({ cluster: club, stored: WALLET_KINDS[type].coin.stored })
       expect(hit && decodeWallet(hit.address).text).toBe(
         address.startsWith('osmo') ? null : address,
       )

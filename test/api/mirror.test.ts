@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { EVENTS, type Field } from '../../src/registry/journal/eventTypes.js'
+import { EVENTS, type EventField } from '../../src/registry/journal/eventTypes.js'
 import { homeOf, mirrorOf, readFeed, seconds, stateFromV1, stateFromV01 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
@@ -11,7 +11,7 @@ it('a mirror built only from /v1/events equals the API’s public state, and so 
   const events = await readFeed(world)
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)))
   for (const { type, data } of events) {
-    const fields = Object.values<Field>(EVENTS[type].fields)
+    const fields = Object.values<EventField>(EVENTS[type].fields)
     const shown = fields.flatMap(({ v1 }) => v1 ?? [])
     expect(Object.keys(data), type).toEqual(shown)
   }

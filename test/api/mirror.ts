@@ -1,8 +1,8 @@
 import type { FeedEvent } from '../../src/client/types.js'
-import { readEvent } from '../../src/registry/journal/eventForms.js'
+import { parseEventData } from '../../src/registry/journal/eventForms.js'
 import {
   EVENTS,
-  type PublicState,
+  type MirrorState,
   type PublicWallet,
 } from '../../src/registry/journal/eventTypes.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
@@ -59,15 +59,15 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const event of events) {
     const { apply } = EVENTS[event.type]
-    apply(new State(mirror, event), readEvent(event.type, event.data) as never)
+    apply(new State(mirror, event), parseEventData(event.type, event.data) as never)
   }
   return mirror
 }
 
-type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
+type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /** State of the mirror before an event. */
-class State implements PublicState {
+class State implements MirrorState {
   readonly #mirror: Mirror
   readonly #event: FeedEvent
   readonly #changed: { updatedMs: number; updatedBy: string }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
 import { createRestoreDetector } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { printed } from '../support/cli.js'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 
@@ -115,7 +115,7 @@ it('processes that have seen lost entries restart the feed automatically, once',
   const listeners = looks.map((_, i) => {
     const memory = createRestoreDetector(world.pool, (network) => reported.push(network))
     const look = () => void memory().then(() => looks[i]!++)
-    const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
+    const options = { url: world.postgres.url, signal: stop.signal, loops: new WorkerLoops(), look }
     return createListener({ ...options, onError: (error) => reported.push(error.message) })
   })
   const looked = async () => {

@@ -14,7 +14,7 @@ import type { Entry } from '../../src/registry/journal/entry.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { holdBlocks } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
@@ -74,7 +74,7 @@ function register(names: readonly string[], amountWei = MINIMUM_WEI): Promise<He
 }
 
 const minedReceipt = (hash: Hex): Promise<TransactionReceipt> =>
-  receiptOf(clients().publicClient, hash)
+  waitForReceipt(clients().publicClient, hash)
 const mine = (blocks: number) => clients().test.mine({ blocks })
 /** Mines blocks and confirms them, as the indexer would. */
 async function confirm(blocks: number): Promise<void> {

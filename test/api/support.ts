@@ -13,12 +13,12 @@ import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
-import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
-import { pipelined } from '../../src/db/pg/pipeline.js'
+import { createListener, notifyBlock, notifyNetwork } from '../../src/db/pg/notify.js'
+import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { ChangeNotifications } from '../../src/push/news.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -127,7 +127,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const stopping = new AbortController()
   const { signal } = stopping
   const onError = () => {}
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({ url: databaseUrl, signal, loops, onError })
   listener.subscribe(news.onNotify)
   const api = createApi({
@@ -174,12 +174,15 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     append: (network, entries) =>
       inTransaction(pool, async (client) => {
         await append(client, network, entries)
-        await notify(client, network)
+        await notifyNetwork(client, network)
       }),
     tail: (network, blocks) =>
       inTransaction(pool, async (client) => {
         const tail = { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI }
-        await pipelined(client, (db) => [writeTail(db, network, 1, tail), notifyBlock(db, network)])
+        await inPipeline(client, (db) => [
+          writeTail(db, network, 1, tail),
+          notifyBlock(db, network),
+        ])
       }),
     async stop() {
       server.closeAllConnections()
@@ -205,7 +208,7 @@ export async function expectReplayed(
   { pool }: ApiWorld,
   network: Network = 'mainnet',
 ): Promise<void> {
-  const { live, rebuilt } = await replay(pool, network)
+  const { live, rebuilt } = await replayJournal(pool, network)
   expect(rebuilt).toBe(live)
 }
 

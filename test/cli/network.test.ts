@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { VERSION } from '../../src/api/http/version.js'
-import { type NetworkOptions, networksOf, withNetwork } from '../../src/cli/values.js'
+import { SERVICE_VERSION } from '../../src/api/http/version.js'
+import { addNetworkOptions, type NetworkOptions, networksOf } from '../../src/cli/values.js'
 import { runCli } from '../support/cli.js'
 
 /** Options that the action of a command receives. */
 async function chosen(args: string[]): Promise<NetworkOptions> {
   let options: NetworkOptions = {}
-  const command = withNetwork(
+  const command = addNetworkOptions(
     new Command('it').exitOverride().configureOutput({ writeErr: () => {} }),
     'default: both',
   ).action((given) => {
@@ -28,7 +28,7 @@ describe('a command that chooses a network', () => {
 
 describe('the command line', () => {
   it('prints its version', async () => {
-    expect(await runCli(['--version'], {})).toBe(`${VERSION}\n`)
+    expect(await runCli(['--version'], {})).toBe(`${SERVICE_VERSION}\n`)
   })
 
   it('refuses with one sentence', async () => {

@@ -10,7 +10,7 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { createContexts } from '../../src/api/http/context.js'
+import { createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import {
@@ -25,7 +25,7 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import {
-  type JudgeOutcome,
+  type JudgeStepOutcome,
   PaymentJudge,
   type PaymentJudgeOptions,
 } from '../../src/indexer/judge.js'
@@ -33,7 +33,7 @@ import { releaseTypedData } from '../../src/registry/community/release.js'
 import { type CommunityRules, communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   MINIMUM_WEI,
   openChains,
@@ -70,7 +70,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
     return privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
   }
-  const { mainnet: context } = createContexts({ pool, chains, config, releaseSigner })
+  const { mainnet: context } = createRequestContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
@@ -118,7 +118,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     )
 
   const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> =>
-    receiptOf(sideOf(on).public, hash)
+    waitForReceipt(sideOf(on).public, hash)
 
   const requestOf = ({
     on = '1',
@@ -169,7 +169,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     })
 
   /** Runs the judge over confirmed payments, as the index leader does. */
-  async function judge(): Promise<JudgeOutcome> {
+  async function judge(): Promise<JudgeStepOutcome> {
     await confirm()
     return judgeOf().step()
   }

@@ -1,19 +1,19 @@
 import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { payoutsOf } from '../../src/api/communities/payouts.js'
+import { communityPayouts } from '../../src/api/communities/payouts.js'
 import { registerCommunityName } from '../../src/api/communities/registration.js'
 import { createChainRpc } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { countRefusedNames } from '../../src/db/outbox/payouts.js'
-import { openJobs } from '../../src/db/outbox/stats.js'
+import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import {
   communityNameAvailability,
-  readCallerStanding,
+  readCallerRights,
 } from '../../src/db/registry/communityNames.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -44,7 +44,7 @@ const tell = (mode: number) =>
 const jobOf = async (id: Hex | null) =>
   (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
 const parkedJobs = async () =>
-  (await openJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(
+  (await countOpenJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(
     ({ state }) => state === 'parked',
   )
 
@@ -53,14 +53,14 @@ describe('the money of a bought name', () => {
     const made = [await at.pay({ name: 'one' }), await at.pay({ name: 'two', by: 2 })]
     // a payment that bought nothing belongs to its payer, even if the relayer refuses it late
     await at.pay({ name: 'one', by: 5 })
-    expect(await payoutsOf(at.context, 'club'), 'not before').toEqual([])
+    expect(await communityPayouts(at.context, 'club'), 'not before').toEqual([])
     await at.judge()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
-    const [payout, ...others] = await payoutsOf(at.context, 'club')
+    const [payout, ...others] = await communityPayouts(at.context, 'club')
     expect(others).toEqual([])
     const { transaction, ...rest } = payout!
     // anybody may request it, and the relayer's key may be a remote signer that counts its signatures
-    await Promise.all([1, 2, 3].map(() => payoutsOf(at.context, 'club')))
+    await Promise.all([1, 2, 3].map(() => communityPayouts(at.context, 'club')))
     expect(at.signedWords).toHaveLength(1)
     expect(rest).toEqual({
       network: '1',
@@ -76,7 +76,7 @@ describe('the money of a bought name', () => {
     expect(paid + receipt.gasUsed * receipt.effectiveGasPrice).toBe(2n * PRICE)
     await at.confirm()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized released')
-    expect(await payoutsOf(at.context, 'club')).toEqual([])
+    expect(await communityPayouts(at.context, 'club')).toEqual([])
     await at.giveBack({ releaseAfterMs: 0 })
     for (const { id } of made) expect(await jobOf(id), 'nothing is left to release').toBeUndefined()
   })
@@ -220,7 +220,7 @@ describe('a bought name', () => {
   const isHeldByPayer = async (name: string) => {
     const wallet = storedOf(at.addressOf(PAYER))
     const asked = { community: 'club', name, caller: wallet, wallet }
-    return (await readCallerStanding(at.pool, 'mainnet', asked)).isHeld
+    return (await readCallerRights(at.pool, 'mainnet', asked)).isHeld
   }
 
   const refusedNames = () =>
@@ -427,6 +427,6 @@ it('money is conserved to the unit: the contracts have exactly what is held and 
 })
 
 it('the journal rebuilds to the same state', async () => {
-  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(at.pool, 'mainnet')
   expect(rebuilt).toBe(live)
 })

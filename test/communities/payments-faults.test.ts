@@ -1,11 +1,11 @@
 import type { Hex } from 'viem'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { type RewindTarget, removeNewestRows } from '../../src/db/journal/rewind/rows.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
@@ -79,12 +79,12 @@ describe('a relayer killed', () => {
 describe('a rewind', () => {
   const targetOf = async (label: '1' | '8453', block: number): Promise<RewindTarget> => {
     const row = (await findChain(at.pool, 'mainnet', label))!
-    return rewindPoint(at.pool, at.chains.find((one) => one.label === label)!, row, block)
+    return checkedRewindTarget(at.pool, at.chains.find((one) => one.label === label)!, row, block)
   }
   async function rewindTo(label: '1' | '8453', block: number): Promise<void> {
     const target = await targetOf(label, block)
-    const dry = await rewind(at.pool, target, { apply: false })
-    expect(await rewind(at.pool, target, { apply: true })).toEqual(dry)
+    const dry = await rewindJournal(at.pool, target, { apply: false })
+    expect(await rewindJournal(at.pool, target, { apply: true })).toEqual(dry)
     await at.world.releaseIndex()
   }
   const rowsOf = async (name: string): Promise<[{ seq: number }]> => {
@@ -185,7 +185,7 @@ describe('a rewind', () => {
     // makes the switch wait
     await writer.query('BEGIN')
     await writer.query('SELECT FROM journal_heads FOR SHARE')
-    const failed = rewind(at.pool, target, { apply: true })
+    const failed = rewindJournal(at.pool, target, { apply: true })
     const rewinding = expect(failed).rejects.toThrow('was refunded meanwhile: run it again')
     // appears once the refunds are read
     const schema = () => at.pool.query("SELECT FROM pg_namespace WHERE nspname = 'rewind_mainnet'")
@@ -232,7 +232,7 @@ describe('a rewind', () => {
     await at.giveBack()
     expect(await outcomeOf(third.tx)).toBe('lost_bid name_taken refused')
     expect(await timesRefused(second.id), 'who has the name has paid for it').toBe(0)
-    const { live, rebuilt } = await replay(at.pool, 'mainnet')
+    const { live, rebuilt } = await replayJournal(at.pool, 'mainnet')
     expect(rebuilt).toBe(live)
   })
 
@@ -276,6 +276,6 @@ describe('a rewind', () => {
 })
 
 it('the journal rebuilds to the same state', async () => {
-  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(at.pool, 'mainnet')
   expect(rebuilt).toBe(live)
 })

@@ -2,9 +2,9 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 import {
   AWAY,
@@ -273,7 +273,7 @@ describe('a change while a payment is judged', () => {
 })
 
 it('the journal rebuilds to the same state', async () => {
-  const { live, rebuilt } = await replay(at.pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(at.pool, 'mainnet')
   expect(rebuilt).toBe(live)
 })
 
@@ -291,6 +291,6 @@ async function withdraw(by: number, on: Label): Promise<void> {
     .sideOf(on)
     .walletClient(by)
     .sendTransaction({ to: at.paymentsOn(on), data })
-  const { status } = await receiptOf(at.sideOf(on).public, hash)
+  const { status } = await waitForReceipt(at.sideOf(on).public, hash)
   expect(status).toBe('success')
 }

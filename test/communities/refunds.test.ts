@@ -7,7 +7,7 @@ import {
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { refundsOf } from '../../src/api/refunds/refunds.js'
+import { refundsOfAddress } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 
 const refunds = async (by: number, to?: string) =>
-  refundsView(await refundsOf(at.context, at.addressOf(by), to))
+  refundsView(await refundsOfAddress(at.context, at.addressOf(by), to))
 type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
 
 /** Sends the offered transaction. @returns its sender's gain on that chain, without gas */
@@ -151,7 +151,8 @@ describe('a bid from a spoke that came too late', () => {
       Buffer.concat([Buffer.of(1), fromHex(address as Hex)]),
       SPOKE_EID,
     ])
-    const ask = async (to?: string) => refundsView(await refundsOf(at.context, address, to)).refunds
+    const ask = async (to?: string) =>
+      refundsView(await refundsOfAddress(at.context, address, to)).refunds
     expect(await ask()).toEqual([
       {
         owedBy: 'hub',
@@ -173,7 +174,7 @@ describe('a bid from a spoke that came too late', () => {
     const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
       VALUES (0, 1, 998, $1, $2, 77, 6)`
     await at.pool.query(sql, [Buffer.alloc(32), stored])
-    expect(refundsView(await refundsOf(at.context, NOBODY, undefined)).refunds).toEqual([
+    expect(refundsView(await refundsOfAddress(at.context, NOBODY, undefined)).refunds).toEqual([
       { owedBy: 'hub', network: null, token: 'native', amount: '6', eid: 77 },
     ])
   })
@@ -271,7 +272,11 @@ describe('a chain that does not answer', () => {
     const rpc = createChainRpc({ ...config, rpcUrls })
     const mute = createEvmChain({ config, chain, rpc })
     const context = { ...at.context, chains: [at.portOf('1'), mute] }
-    const { refunds: owed, unavailable } = await refundsOf(context, at.addressOf(PAYER), undefined)
+    const { refunds: owed, unavailable } = await refundsOfAddress(
+      context,
+      at.addressOf(PAYER),
+      undefined,
+    )
     expect(unavailable).toEqual(['8453'])
     expect(owed.map(({ owedBy, network }) => [owedBy, network])).toEqual([
       ['hub', '1'],
@@ -295,7 +300,7 @@ describe('a payer of very many payments', () => {
        SELECT sha256(i::text::bytea), '0x' || lpad(i::text, 40, '0'), ${columns} FROM payments, generate_series(1, $2::int) i WHERE id = $1`,
       [fromHex(id!), 3 * OWED_LIMIT],
     )
-    const asked = await refundsOf(at.context, at.addressOf(PAYER), undefined)
+    const asked = await refundsOfAddress(at.context, at.addressOf(PAYER), undefined)
     expect(asked.isTruncated).toBe(true)
     // the contract has neither these payments nor credits in their tokens
     expect(
@@ -305,7 +310,7 @@ describe('a payer of very many payments', () => {
       'DELETE FROM payments WHERE id <> $1 AND payer = (SELECT payer FROM payments WHERE id = $1)',
       [fromHex(id!)],
     )
-    const { refunds: owed, isTruncated } = await refundsOf(
+    const { refunds: owed, isTruncated } = await refundsOfAddress(
       at.context,
       at.addressOf(PAYER),
       undefined,
@@ -351,11 +356,11 @@ describe('a payments contract that another has replaced', () => {
     const changed = createEvmChain({ config: { ...config, communityPayments: next }, chain, rpc })
     const context = { ...at.context, chains: [changed, at.portOf('8453')] }
     const { refunds: owed, unavailable } = refundsView(
-      await refundsOf(context, at.addressOf(PAYER), undefined),
+      await refundsOfAddress(context, at.addressOf(PAYER), undefined),
     )
     expect({ owed, unavailable }).toEqual({ owed: before, unavailable: [] })
     expect(await take(PAYER, owed[0]!)).toBe(2n)
-    expect((await refundsOf(context, at.addressOf(PAYER), undefined)).refunds).toEqual([])
+    expect((await refundsOfAddress(context, at.addressOf(PAYER), undefined)).refunds).toEqual([])
     await keep(at.paymentsOn('1'))
     expect(await formerPaymentsContracts(at.pool, 'mainnet')).toEqual(
       new Map([[chain, [NOBODY, next]]]),

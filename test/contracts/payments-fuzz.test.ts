@@ -49,7 +49,7 @@ const amount = fc.oneof(
   },
   { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 256n - 1n) },
 )
-/** Any account, those with roles included. */
+/** Any account, including accounts with roles. */
 const who = fc.nat(9)
 const rarely = fc.nat(19).map((n) => n === 0)
 /** Index of a payment or credit, mostly an existing one, see `plan`. */

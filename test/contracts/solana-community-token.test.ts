@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { CountedPayment } from '../../src/chains/solana/community/program.js'
 import {
   associatedTokenAddress,
-  createAssociated,
+  createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import {
@@ -192,7 +192,7 @@ describe('release_community of tokens', () => {
 
   it('pays into the recipient’s associated account', () => {
     const { alice, bob, stranger } = world.keys
-    ok(createAssociated(stranger, bob, mint), club.release(inTokens()))
+    ok(createTokenAccountInstruction(stranger, bob, mint), club.release(inTokens()))
     expect([club.tokensAt(associatedTokenAddress(bob, mint)), inVault()]).toEqual([AMOUNT, 0n])
     expect(world.balanceOf(alice)).toBe(RICH_LAMPORTS - world.rentOf(TOKEN_ACCOUNT_BYTES))
     expect(refused(club.release(inTokens()))).toBe('CommunityPaymentNotHeld')

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -89,7 +89,7 @@ async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const account = wallets.find(({ address }) => address.toLowerCase() === claim.sender) ?? payer
   const hash = await walletOf({ rpcUrl, chainId }, account).sendTransaction(call(claim))
-  expect((await receiptOf(reader, hash)).status).toBe('success')
+  expect((await waitForReceipt(reader, hash)).status).toBe('success')
   await expect
     .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
     .toMatchObject({ claimed: true, reason: 'claimed', tx: hash })

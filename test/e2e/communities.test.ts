@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
@@ -93,7 +93,7 @@ async function send(
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
   const hash = await walletOf({ rpcUrl, chainId }, account).sendTransaction(call)
-  expect((await receiptOf(reader, hash)).status).toBe('success')
+  expect((await waitForReceipt(reader, hash)).status).toBe('success')
   return hash
 }
 
@@ -277,7 +277,7 @@ describe('a payment that buys nothing', () => {
       functionName: 'withdraw',
       args: [`0x${'00'.repeat(20)}`, account.address],
     })
-    expect((await receiptOf(reader, hash)).status).toBe('success')
+    expect((await waitForReceipt(reader, hash)).status).toBe('success')
     expect(await reader.getBalance({ address: RECIPIENT as Hex })).toBe(before)
   })
 
@@ -331,7 +331,7 @@ describe('a free community', () => {
       functionName: 'mint',
       args: [account.address, 5n],
     })
-    await receiptOf(hubOf().reader, hash)
+    await waitForReceipt(hubOf().reader, hash)
     expect(await register(holder, name)).toMatchObject({ owner: holder.address })
     const { name: _name, ...rules } = before as { name: string }
     expect((await configure(rules)).status).toBe(200)

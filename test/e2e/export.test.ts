@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createPublicClient, type Hex, http, toFunctionSelector } from 'viem'
 import { describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
-import { bundlePath, tileIn, tilePath } from '../../src/registry/log/tiles.js'
+import { bundlePath, tileAt, tilePath } from '../../src/registry/log/tiles.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { runCli } from '../support/cli.js'
@@ -29,7 +29,7 @@ describe('clusterd journal export', () => {
       const note = readFileSync(join(out, 'mainnet', 'checkpoint'), 'utf8')
       expect(note.split('\n').slice(0, 2)).toEqual([origin, String(size)])
       const generation = origin.split('/').at(-1)
-      const tile = tileIn(size, 0, 0)!
+      const tile = tileAt(size, 0, 0)!
       for (const path of [bundlePath(tile), tilePath(tile)]) {
         const below = `mainnet/${generation}/${path}`
         const response = await fetch(`${world().api}/v1/log/${below}`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { KindName } from '../../src/registry/auth/kinds.js'
+import type { WalletKindName } from '../../src/registry/auth/kinds.js'
 import { type Account, SIGNERS } from '../support/signers.js'
 import { freshWallet, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
@@ -20,7 +20,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
 
   beforeAll(async () => {
     page = screen.page
-    const of = async (kind: KindName, form: number) =>
+    const of = async (kind: WalletKindName, form: number) =>
       (await SIGNERS[kind].accounts(randomBytes(32)))[form]!
     ;[bitcoin, cosmos, sui] = await Promise.all([of('bitcoin', 2), of('cosmos', 0), of('sui', 0)])
     for (const [name, account] of Object.entries({ bitcoin, cosmos, sui }))

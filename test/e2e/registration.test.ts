@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import {
   addressWord,
@@ -68,7 +68,7 @@ async function contest(attempts = 10): Promise<Contest> {
   const hashes = await Promise.all(
     signed.map((serializedTransaction) => reader.sendRawTransaction({ serializedTransaction })),
   )
-  const [x, y] = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
+  const [x, y] = await Promise.all(hashes.map((hash) => waitForReceipt(reader, hash)))
   if (x!.blockNumber !== y!.blockNumber) {
     if (attempts <= 1) throw new Error('two transactions sent at once never came into one block')
     return contest(attempts - 1)

@@ -6,7 +6,7 @@ import { getAddress, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
 import { walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -148,7 +148,7 @@ describe('the local world', () => {
     expect(await viem.getEnsName({ address: owner.address })).toBeNull()
     for (const account of [owner, stranger]) {
       const hash = await walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
-      await receiptOf(hubOf('mainnet').reader, hash)
+      await waitForReceipt(hubOf('mainnet').reader, hash)
     }
     expect(await viem.getEnsName({ address: owner.address })).toBe(`${name}.${ens.parent}`)
     expect(await viem.getEnsName({ address: stranger.address })).toBeNull()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLeaders } from '../../src/db/deployment/leaders.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { ask } from '../support/askOnce.js'
@@ -128,7 +128,7 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
   it('has one leader, and the journal gives the same state', async () => {
     const pool = createPool({ url: cluster.primaryUrl, max: 3, applicationName: 'test' })
     try {
-      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
       expect(rebuilt).toBe(live)
       expect(entries).toBeGreaterThanOrEqual(load.acknowledged.length)
       const leaders = await readLeaders(pool)

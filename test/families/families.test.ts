@@ -25,7 +25,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect((await check('ann')).status).toBe(200), DEADLINE)
 })
 
-/** A daemon with the ledger in its list of families, in addition to those of the product. */
+/** A daemon whose list of families has the ledger in addition to the product's families. */
 function startDaemon(): Promise<TestDaemon> {
   const hub = { ...world.section, pollMs: 100 }
   const env = {

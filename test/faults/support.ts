@@ -3,11 +3,16 @@ import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, packRecord, recordWords } from '../../src/chains/evm/record.js'
+import {
+  emptyRecord,
+  extendRecord,
+  packRecord,
+  recordInputsOf,
+} from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
@@ -40,7 +45,7 @@ async function recordBefore({ config, public: client }: HubWorld, block: number)
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
   const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
-  return foldRecord(emptyRecord(config), recordWords(config, logs, timeOf))
+  return extendRecord(emptyRecord(config), recordInputsOf(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000
@@ -65,7 +70,7 @@ export async function indexerOver(
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
   const pool = createPool({ url, max: 4, applicationName: 'test' })
-  const leadership = await tryLead(pool, 'mainnet', 'index')
+  const leadership = await takeLeadIfFree(pool, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config
@@ -132,7 +137,7 @@ export async function indexerOver(
       return failures
     },
     async state() {
-      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
       if (live !== rebuilt)
         throw new Error(`the live tables (${live}) are not what the journal gives (${rebuilt})`)
       return { hash: live, entries }

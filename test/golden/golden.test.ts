@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { createSchema, foldBatch, replay } from '../../src/db/journal/replay.js'
+import { createFoldSchema, foldStoredBatch, replayJournal } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -15,7 +15,7 @@ const CHANGED = 'the rules of recorded entries changed: CONTRIBUTING.md, "Changi
 const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 
 /**
- * Recorded journals: one of the end-to-end tests' chains; one with names that move in slices while others write, with
+ * Recorded journals: one of the end-to-end tests' chains; one with names that move in parts while others write, with
  * a finished and an unfinished move; and one with names assigned after claims, one of them requested twice. Journal
  * bytes have to give the same tables, effects and events for ever, so the recordings never change.
  */
@@ -68,9 +68,9 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
       tables: ['journal', ...STATE_TABLES],
     } as const
     await inTransaction(database.pool, async (client) => {
-      await createSchema(client, 'mainnet', again)
+      await createFoldSchema(client, 'mainnet', again)
       await client.query('SET LOCAL search_path = again')
-      await foldBatch({ ...again, reader: client, writer: client, done: 0 })
+      await foldStoredBatch({ ...again, reader: client, writer: client, done: 0 })
       expect((await client.query(RULESETS)).rows).toEqual(rulesets)
     })
   })

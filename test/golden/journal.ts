@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { partitionOf, STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { type Entry, entryKind } from '../../src/registry/journal/entry.js'
+import { type Entry, entryKindOfCode } from '../../src/registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
 
 /** A recorded journal of a network, and the results that it has to give for ever. */
@@ -78,7 +78,7 @@ export function readGolden(file: string): Golden {
   return {
     ...rest,
     entries: entries.map(([kind, chain, block, logIndex, txKey, causeMs, body, ruleset]) => ({
-      kind: entryKind(kind),
+      kind: entryKindOfCode(kind),
       position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
       txKey: txKey === null ? null : BigInt(txKey),
       causeMs,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { CommunityPaymentRequest } from '../../src/chains/chain.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { allMined, reorg } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
@@ -58,7 +58,7 @@ it('a payment that a reorg removed while no indexer ran is forgotten, and reserv
     }
     const { type: _, ...payment } = await chain.communityPayment(request)
     const hash = await world[side].walletClient(1).sendTransaction({ ...payment, gas: 500_000n })
-    await receiptOf(world[side].public, hash)
+    await waitForReceipt(world[side].public, hash)
     await world.index()
     expect(await count('SELECT FROM payments WHERE state = 0')).toBe(1)
     await reorgWhileAway(side, before)

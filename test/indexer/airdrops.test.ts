@@ -4,12 +4,12 @@ import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
-import { findClaim } from '../../src/db/airdrop/answers.js'
+import { findConfirmedClaim } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { type Leadership, tryLead } from '../../src/db/pg/leader.js'
+import { type Leadership, takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { AirdropWatcher } from '../../src/indexer/airdrops.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -35,7 +35,7 @@ let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {
   chain = (await world.open()).chain
-  leadership = (await tryLead(world.pool, 'mainnet', 'index'))!
+  leadership = (await takeLeadIfFree(world.pool, 'mainnet', 'index'))!
   const account = world.wallet(9)
   const viemChain = { ...foundry, id: world.config.chainId }
   const walletClient = createWalletClient({
@@ -65,7 +65,7 @@ const claim = async (i: number): Promise<Hex> => {
   await world.test.setBalance({ address: account, value: 10n ** 18n })
   const unlocked = createWalletClient({ transport: http(world.anvil.rpcUrl) })
   const hash = await unlocked.sendTransaction({ account, chain: null, to: distributor, data })
-  await receiptOf(world.public, hash)
+  await waitForReceipt(world.public, hash)
   return hash
 }
 
@@ -100,12 +100,12 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['3 seen'])
     const claimer = await bundleOf(storedOf(accounts[3]!))
     const other = await bundleOf(storedOf(accounts[4]!))
-    expect(await findClaim(world.pool, claimer)).toBeNull()
+    expect(await findConfirmedClaim(world.pool, claimer)).toBeNull()
     await mine(2)
     expect(await stepAll()).toEqual(['3 confirmed'])
-    expect(await findClaim(world.pool, claimer)).toEqual(storedOf(accounts[3]!))
-    expect(await findClaim(world.pool, other)).toBeNull()
-    expect(await findClaim(world.pool, { ...claimer, community: 'none' })).toBeNull()
+    expect(await findConfirmedClaim(world.pool, claimer)).toEqual(storedOf(accounts[3]!))
+    expect(await findConfirmedClaim(world.pool, other)).toBeNull()
+    expect(await findConfirmedClaim(world.pool, { ...claimer, community: 'none' })).toBeNull()
     expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
     const { rows } = await world.pool.query('SELECT tx_hash, receiver FROM airdrop_claims')
     expect(`0x${rows[0].tx_hash.toString('hex')}`).toBe(tx)
@@ -156,7 +156,7 @@ describe('claims of an airdrop', () => {
   it('are not stored by a process that no longer leads', async () => {
     await claim(1)
     await leadership.release()
-    const next = (await tryLead(world.pool, 'mainnet', 'index'))!
+    const next = (await takeLeadIfFree(world.pool, 'mainnet', 'index'))!
     await expect(stepAll()).rejects.toThrow(LostLeadershipError)
     leadership = next
     watcher = watcherOf()

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { unhaltChain } from '../../src/db/journal/chains.js'
-import { LostLeadershipError, lockHead } from '../../src/db/journal/head.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { LostLeadershipError, lockJournalHead } from '../../src/db/journal/head.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
-import { chainWorker, unappliedMinima } from '../../src/indexer/evm/worker.js'
+import { isCheckpointOnChain, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { chainWorker, findUnappliedMinima } from '../../src/indexer/evm/worker.js'
 import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
 import { countRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
@@ -165,7 +165,7 @@ describe('a gap', () => {
     expect(seen.at(-1)).toBe(300)
     while ((await indexer.step()).kind !== 'idle');
     expect(indexer.state.isCaughtUp).toBe(true)
-    const { live, rebuilt } = await replay(world.pool, 'mainnet')
+    const { live, rebuilt } = await replayJournal(world.pool, 'mainnet')
     expect(rebuilt).toBe(live)
   })
 
@@ -221,7 +221,11 @@ describe('a configured minimum', () => {
     const { chain, row } = await world.open()
     const missed = (fromBlock: number): Promise<number[]> => {
       const watchOnly = { minimum: [{ fromBlock, wei: '7' }], quotes: false }
-      return unappliedMinima(world.pool, { ...chain, config: { ...chain.config, watchOnly } }, row)
+      return findUnappliedMinima(
+        world.pool,
+        { ...chain, config: { ...chain.config, watchOnly } },
+        row,
+      )
     }
     expect(await missed(row.nextBlock)).toEqual([])
     expect(await missed(row.nextBlock - 1)).toEqual([row.nextBlock - 1])
@@ -251,7 +255,7 @@ describe('writers', () => {
       actor: fromHex(`0x01${address(8).slice(2)}`),
     })
     const { step } = await inTransaction(world.pool, async (client) => {
-      await lockHead(client, 'mainnet', null)
+      await lockJournalHead(client, 'mainnet', null)
       const waiting = indexer.step()
       const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lead%'`
       await vi.waitFor(async () => expect((await world.pool.query(isWaiting)).rowCount).toBe(1))
@@ -285,19 +289,19 @@ describe('writers', () => {
     await expect(old.step()).rejects.toThrow('it is not there any more')
     expect((await (await world.restart()).step()).kind).toBe('halted')
     const { chain, row } = await world.open()
-    expect(await hasCheckpoint(chain, row)).toBe(true)
+    expect(await isCheckpointOnChain(chain, row)).toBe(true)
     const other = { ...row, parentHash: Buffer.alloc(32, 1) }
-    expect(await hasCheckpoint(chain, other)).toBe(false)
+    expect(await isCheckpointOnChain(chain, other)).toBe(false)
     // one of two nodes can't halt a chain, the only node can
     const two = (await world.open({ rpcUrls: [world.anvil.rpcUrl, 'http://127.0.0.1:9'] })).chain
     expect([
       await isCheckpointReplaced(two, other),
       await isCheckpointReplaced(chain, other),
     ]).toEqual([false, true])
-    expect(await rewindPoint(world.pool, chain, row, row.nextBlock)).toMatchObject({
+    expect(await checkedRewindTarget(world.pool, chain, row, row.nextBlock)).toMatchObject({
       block: row.nextBlock,
     })
-    await expect(rewindPoint(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
+    await expect(checkedRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
       'is in the journal up to',
     )
     expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)

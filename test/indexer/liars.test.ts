@@ -5,7 +5,7 @@ import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
 import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import type { ChainConfig } from '../../src/config/index.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
 import { randomSequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
@@ -137,8 +137,8 @@ test(
         return indexer.state.nextBlock
       }
       const reached = await drive().catch(() => 0)
-      // the record does not cover the positions of logs, so for these the two nodes contradict each other until the lie
-      // ends
+      // the record does not cover the positions of logs, so two nodes contradict each other about the positions until
+      // the lie ends
       if (!isAlone && kind !== MOVED) expect(reached, `${kind}, run ${run}`).toBe(end + 1)
       lie = null
       await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(end + 1)
@@ -281,5 +281,5 @@ async function pay(config: Partial<ChainConfig>, run: number): Promise<void> {
   const hash = await clients()
     .walletClient(run % 5)
     .sendTransaction({ to, data, value, gas: 500_000n })
-  await receiptOf(world.public, hash)
+  await waitForReceipt(world.public, hash)
 }

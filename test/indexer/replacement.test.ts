@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Context, createContexts } from '../../src/api/http/context.js'
+import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { row } = await world.open()
   const rpc = createChainRpc(world.config)
   context = () =>
-    createContexts({
+    createRequestContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       chains: [createEvmChain({ config: world.config, chain: row.chain, rpc })],

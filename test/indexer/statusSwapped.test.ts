@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createContexts } from '../../src/api/http/context.js'
+import { createRequestContexts } from '../../src/api/http/context.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
@@ -40,7 +40,7 @@ async function contextOver(...rpcUrls: string[]) {
   file.chains[1]!.rpcUrls = rpcUrls
   const chains = (await openChains(at.pool, file)).map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-  return createContexts({ pool: at.pool, chains, config }).mainnet
+  return createRequestContexts({ pool: at.pool, chains, config }).mainnet
 }
 
 it('a receipt of another transaction decides no status', async () => {

@@ -44,7 +44,7 @@ describe('a mirror with a copied log', () => {
       origin: 'names.example/mainnet/3',
       previous: { size: 301, root: filesOf(first()).head.root, ...previous },
     })
-  /** Files of two logs: those of the second come first. */
+  /** Files of two logs: the second log's files come first. */
   const both = (a: Files, b: Files) => serving({ files: new Map([...a.files, ...b.files]) })
 
   it.each<[what: string, from: () => typeof fetch, why: string]>([
@@ -189,7 +189,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     const next = filesOf(created(), { origin: accept, previous })
     await expect(mirrorFrom(copy, serving(next))).rejects.toThrow(`accept ${accept}`)
     await mirrorFrom(copy, serving(next), { accept })
-    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    const { log } = await readFeedLogState(copy.pool, 'mainnet')
     expect(log).toMatchObject({ origin: accept, size: 3 })
     const { rows } = await copy.pool.query(
       'SELECT (SELECT count(*)::int FROM names) AS names, (SELECT count(*)::int FROM clusters) AS clusters',
@@ -198,7 +198,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     // and follows it, without the name of what was accepted
     const more = leavesOf([...createdBy(cluster('3'), alice), registered(alice, cluster('3'))])
     await mirrorFrom(copy, serving(filesOf(more, { origin: accept, previous })))
-    expect((await readFollowedLog(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
+    expect((await readFeedLogState(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
   })
 
   it('refuses any other one', async () => {
@@ -227,7 +227,7 @@ it('a mirror takes over the signature of a new key, though the log has not grown
   const worker = await mirrorOf(copy, serving(filesOf(honest(), { by: renewed })))
   const step = () => worker.step(new AbortController().signal, () => {})
   const isSigned = async () => {
-    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    const { log } = await readFeedLogState(copy.pool, 'mainnet')
     return renewed.map(({ publicKey }) => isNoteSignedBy(log!.note!, ORIGIN, publicKey))
   }
   expect([await step(), await isSigned()]).toEqual(['idle', [false, true]])
@@ -262,7 +262,7 @@ it('two mirrors of one source, of which one is behind, end with the same', async
 it('`clusterd journal restored` does not change a mirror', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
-  const before = await readFollowedLog(copy.pool, 'mainnet')
+  const before = await readFeedLogState(copy.pool, 'mainnet')
   const shown = await printed({ DATABASE_URL: copy.url }, () =>
     restartRestored({ yes: true, json: true }),
   )

@@ -4,9 +4,9 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { LogReader } from '../../src/client/verify.js'
-import { assertCopy } from '../../src/db/journal/takeIn.js'
+import { assertIsMirror } from '../../src/db/journal/mirrorWriter.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { openSource } from '../../src/mirror/source.js'
+import { openMirrorSource } from '../../src/mirror/source.js'
 import { sha256Once } from '../../src/registry/log/hash.js'
 import { memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
@@ -160,7 +160,7 @@ describe('a mirror', () => {
     const exported = await exportLog()
     expect([exported.code, exported.stderr]).toEqual([0, ''])
     const { pool } = await database('folder')
-    const from = openSource({ url: folder, key })
+    const from = openMirrorSource({ url: folder, key })
     const head = await new LogReader(from, { key, sha256: sha256Once }).checkpoint()
     const { networks } = JSON.parse(exported.stdout)
     expect(networks).toEqual([{ network: 'mainnet', origin: head.origin, size: head.size }])
@@ -182,7 +182,7 @@ describe('a mirror', () => {
   })
 
   it('is refused by a database with a journal of its own', async () => {
-    const asked = inTransaction(world.pool, (client) => assertCopy(client, 'mainnet'))
+    const asked = inTransaction(world.pool, (client) => assertIsMirror(client, 'mainnet'))
     await expect(asked).rejects.toThrow('has a journal of mainnet of its own')
   })
 })

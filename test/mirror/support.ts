@@ -16,7 +16,7 @@ import {
   bundlePath,
   packBundle,
   TILE_WIDTH,
-  tileIn,
+  tileAt,
   tilePath,
 } from '../../src/registry/log/tiles.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
@@ -119,7 +119,7 @@ export function filesOf(
   for (const tile of tree.append(entries.map((entry) => treeHash.leaf(entry))))
     files.set(`${below}/${tilePath(tile)}`, tile.hashes)
   for (let index = 0; index * TILE_WIDTH < entries.length; index++) {
-    const tile = tileIn(entries.length, 0, index)!
+    const tile = tileAt(entries.length, 0, index)!
     const bundle = entries.slice(index * TILE_WIDTH, index * TILE_WIDTH + tile.width)
     files.set(`${below}/${bundlePath(tile)}`, packBundle(bundle))
   }

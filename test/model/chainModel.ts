@@ -1,9 +1,9 @@
 import type { Hex } from '../../src/chains/chain.js'
-import { estimateFees, type Fees } from '../../src/chains/evm/gasFees.js'
+import { estimateFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { MinedReceipt, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
-import type { Purpose } from '../../src/registry/outbox.js'
+import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
 
@@ -15,9 +15,9 @@ const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
 const CANCEL_GAS = 21_000n
 
-interface ModelTx extends Fees {
+interface ModelTx extends GasFees {
   id: string
-  purpose: Purpose
+  purpose: TxPurpose
   nonce: number
 }
 

@@ -1,7 +1,7 @@
 import type { Origin, Step } from './clusterSteps.js'
 
 /**
- * A simple second implementation of the rules of clusters: no batches, no slices, no bytes. Clusters and wallets are
+ * A simple second implementation of the rules of clusters: no batches, no parts of moves, no bytes. Clusters and wallets are
  * numbers. Each step changes lists, and gives its refusal or its events.
  */
 export interface ModelEntry {
@@ -213,7 +213,7 @@ export class Model {
     return events
   }
 
-  /** True if one of these wallets has a name that it can't have because of the others. */
+  /** True if one of the wallets has a name that collides with another wallet's name. */
   private clash(
     c: number,
     entries: ReadonlyMap<number, ModelEntry>,

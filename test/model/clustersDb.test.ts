@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -110,7 +110,7 @@ async function expectTables(registry: MemoryRegistry, generation = 1): Promise<v
       return { actor, effects, publicFirst, publicCount, atMs }
     }),
   )
-  const { live, rebuilt } = await replay(pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(pool, 'mainnet')
   expect(rebuilt).toBe(live)
 }
 
@@ -145,7 +145,7 @@ test('after a rewind the tables equal the fold of the kept entries', async () =>
           parentHash: Buffer.alloc(32, 1),
           parentMs: 0,
         }
-        await rewind(pool, target, { apply: true })
+        await rewindJournal(pool, target, { apply: true })
         const kept = entries.filter(
           ({ position }) => position?.chain !== hub.chain || position.block < block,
         )

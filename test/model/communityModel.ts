@@ -20,7 +20,7 @@ export interface CommunityResult extends StepResult {
 
 type Doing<D extends CommunityStep['do']> = Extract<CommunityStep, { do: D }>
 
-/** The rules of communities once more, over those of clusters, as plainly as they can be said. */
+/** The rules of communities, implemented a second time on the model of clusters, as plainly as possible. */
 export class CommunityModel extends Model {
   /** Configurations in their order. */
   readonly configured: { name: string; rules: Rules; at: number }[] = []

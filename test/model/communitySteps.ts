@@ -177,8 +177,8 @@ const take = (name: string): CommunityStep => {
   return { do: 'register', w: 5, of: 5, name: 'foo', below: name, met: 0, isAssigned: false }
 }
 /**
- * Names below a community that hide those of private wallets, and their numbered forms, also of a name that has no room
- * for a number. Each bid makes one of them public.
+ * Names below a community that equal the names of private wallets or their numbered forms, also of a name that has no
+ * room for a number. Each bid makes one of them public.
  */
 export const HIDING: readonly CommunityStep[] = [
   ...GROUND,

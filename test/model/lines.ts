@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { actorText, eventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
-import { EVENTS, type Field, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
+import { EVENTS, type EventField, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
@@ -15,12 +15,14 @@ export const number = (address: Buffer): number =>
 
 /** Type of an event, and its fields as v1 shows them, without the amount of a bid. */
 export function line(event: PublicEvent): string {
-  const values = Object.entries<Field>(EVENTS[event.type].fields).flatMap(([key, { kind, v1 }]) => {
-    const value = (event as unknown as Record<string, unknown>)[key]
-    if (v1 === null || kind === 'wei') return []
-    if (value instanceof Buffer) return [number(value)]
-    return [typeof value === 'number' ? value - 1 : String(value)]
-  })
+  const values = Object.entries<EventField>(EVENTS[event.type].fields).flatMap(
+    ([key, { kind, v1 }]) => {
+      const value = (event as unknown as Record<string, unknown>)[key]
+      if (v1 === null || kind === 'wei') return []
+      if (value instanceof Buffer) return [number(value)]
+      return [typeof value === 'number' ? value - 1 : String(value)]
+    },
+  )
   return [event.type, ...values].join(' ')
 }
 

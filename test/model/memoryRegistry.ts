@@ -1,18 +1,18 @@
-import { fold, keysOf } from '../../src/registry/fold/index.js'
+import { fold, rowKeysOf } from '../../src/registry/fold/index.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
-  assignmentOf,
+  assignmentKey,
   type ClusterRow,
   type ClusterState,
   type CommunityNameRow,
   type CommunityRow,
-  fullName,
+  communityNameKey,
   type JournalHead,
   type JournalRow,
   type MoveRow,
   type NameRow,
+  type RegistrySlice,
   type RowKeys,
-  type Slice,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
@@ -81,9 +81,11 @@ export function append(
     registry.names[i] = { ...registry.names[i]!, cluster }
   }
   registry.communities.push(...changes.communities)
-  const freed = changes.communityNamesFreed.map(({ community, name }) => fullName(community, name))
+  const freed = changes.communityNamesFreed.map(({ community, name }) =>
+    communityNameKey(community, name),
+  )
   registry.communityNames = registry.communityNames.filter(
-    (row) => !freed.includes(fullName(row.community, row.name)),
+    (row) => !freed.includes(communityNameKey(row.community, row.name)),
   )
   registry.communityNames.push(...changes.communityNames)
   registry.moves = registry.moves.filter(({ source }) => !changes.movesEnded.includes(source))
@@ -96,9 +98,9 @@ export function loadSlice(
   registry: MemoryRegistry,
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOf,
-): Slice {
-  const keys = keysOf(entries, rulesOf)
-  const slice: Slice = {
+): RegistrySlice {
+  const keys = rowKeysOf(entries, rulesOf)
+  const slice: RegistrySlice = {
     network: registry.network,
     head: { ...registry.head },
     owners: new Map(),
@@ -128,7 +130,7 @@ export function loadSlice(
       slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
   }
   for (const { id, serial } of registry.clusters) {
-    if (!keys.clusterIds.has(keyOf(id)) && !keys.slices.includes(keyOf(id))) continue
+    if (!keys.clusterIds.has(keyOf(id)) && !keys.continuedMoves.includes(keyOf(id))) continue
     slice.clusterSerials.set(keyOf(id), serial)
     if (keys.clusterIds.has(keyOf(id))) whole.add(serial)
   }
@@ -138,7 +140,7 @@ export function loadSlice(
   }
   for (const serial of whole) slice.clusters.set(serial, wholeCluster(registry, serial, keys))
   for (const move of registry.moves) {
-    const isSliced = keys.slices.some((id) => slice.clusterSerials.get(id) === move.source)
+    const isSliced = keys.continuedMoves.some((id) => slice.clusterSerials.get(id) === move.source)
     if (!isSliced && !whole.has(move.source) && !whole.has(move.target)) continue
     // as few as the database reads
     const names = isSliced ? rowsOf(registry, move.source).slice(0, keys.movedNames + 1) : []
@@ -148,7 +150,7 @@ export function loadSlice(
   return slice
 }
 
-function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: RowKeys): void {
+function loadCommunities(registry: MemoryRegistry, slice: RegistrySlice, keys: RowKeys): void {
   for (const [community, sinceMs] of keys.communities) {
     const history = registry.communities
       .filter(({ name }) => name === community)
@@ -161,13 +163,13 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: RowKeys):
     [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)),
   )
   for (const { community, name, seq, assigned, claim } of registry.communityNames) {
-    const pair = fullName(community, name)
-    // more than the database loads of those that would hide an entry: all of them
+    const pair = communityNameKey(community, name)
+    // loads all names that can hide an entry, more than the database loads
     if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.set(pair, seq)
     if (assigned === null || !keys.assignments.has(community)) continue
     if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(keyOf(claim)))) continue
     for (const by of [assigned, claim])
-      if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
+      if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
   }
 }
 
@@ -178,7 +180,7 @@ function wholeCluster(registry: MemoryRegistry, serial: number, keys: RowKeys): 
   )
   return {
     wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
-    // of those that may move as few as the database reads
+    // of names that may move, only as many as the database reads
     names: held
       .filter(
         ({ name }, i) =>

@@ -1,12 +1,12 @@
 import type { NonceTx } from '../../src/registry/outbox.js'
-import type { ChainSnapshot, Policy } from '../../src/relayer/machine/index.js'
+import type { ChainSnapshot, SpendPolicy } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { newJob } from '../support/newJob.js'
 
 /** Jobs of an EVM chain, and what it shows of them, for tests of the state machine. */
 
 export const NOW = 1_000_000
-export const policy: Policy = {
+export const policy: SpendPolicy = {
   spendCapWei: 10_000_000n,
   gasPriceCapWei: 10n ** 15n,
 }

@@ -1,10 +1,13 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { type AppendResult, appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
+import {
+  type AppendChangesResult,
+  appendSignedChanges,
+} from '../../src/db/journal/appendSignedChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterById } from '../../src/db/registry/clusters.js'
 import type { ClusterChange, CommunityChange } from '../../src/registry/journal/change.js'
@@ -59,7 +62,7 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
     appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }),
   )
 }
-const make = (change: ClusterChange): Promise<AppendResult> =>
+const make = (change: ClusterChange): Promise<AppendChangesResult> =>
   appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
 const ask = (change: CommunityChange) =>
@@ -134,13 +137,13 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
   expect(await configure(carol, 'lost')).toMatchObject({ kind: 'made' })
   expect(await register(dave, 'lost', 'dave')).toMatchObject({ kind: 'made' })
   expect(await configure(carol, 'kept', true)).toMatchObject({ kind: 'made' })
-  const before = await replay(pool, 'mainnet')
+  const before = await replayJournal(pool, 'mainnet')
   expect(before.rebuilt).toBe(before.live)
 
   const target = { row, isHub: true, block: 40, parentHash: Buffer.alloc(32, 1), parentMs: 39_000 }
-  const dry = await rewind(pool, target, { apply: false })
-  expect((await replay(pool, 'mainnet')).live).toBe(before.live)
-  const report = await rewind(pool, target, { apply: true })
+  const dry = await rewindJournal(pool, target, { apply: false })
+  expect((await replayJournal(pool, 'mainnet')).live).toBe(before.live)
+  const report = await rewindJournal(pool, target, { apply: true })
   expect({ ...report, generation: null }).toEqual({ ...dry, generation: null })
   expect(report.withoutEffect).toEqual({
     count: 3,
@@ -182,7 +185,7 @@ test('signed changes that rest on what a rewind takes back stay as entries witho
     ['alice', true, false],
     ['carol', true, true],
   ])
-  const after = await replay(pool, 'mainnet')
+  const after = await replayJournal(pool, 'mainnet')
   expect(after).toMatchObject({ generation: 2, rebuilt: after.live })
 })
 

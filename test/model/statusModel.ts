@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
-import { createContexts, evmChainsOf } from '../../src/api/http/context.js'
+import { createRequestContexts, evmChainsOf } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { findInTail, findTracked } from '../../src/db/journal/transactions.js'
+import { findTailTx, findTrackedTx } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { isTerminal } from '../../src/registry/status.js'
+import { isTerminalStatus } from '../../src/registry/status.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import type { HubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -181,7 +181,7 @@ const pollElsewhere = (at: number): Command =>
     const tx = pick(txs, at)
     const answer = await evmStatus(real.elsewhere, tx.hash)
     const about = `${tx.hash} elsewhere: ${JSON.stringify(answer)}`
-    if (!isTerminal(answer.status)) {
+    if (!isTerminalStatus(answer.status)) {
       // what is remembered is in the tables, for all processes
       if (tx.isRemembered) assert.equal(tx.terminal, null, about)
       if (answer.status === 'pending' && !(await isLeftover(tx, real)))
@@ -199,7 +199,7 @@ const pollElsewhere = (at: number): Command =>
 async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promise<boolean> {
   if ((await chain.place(tx)).at !== 'nowhere') return false
   return (
-    (await findInTail(
+    (await findTailTx(
       world.pool,
       'mainnet',
       evmChainsOf(elsewhere)[0]!.chain,
@@ -233,7 +233,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
   // a lagging indexer may answer less, never something else
   const allowed = real.isIndexed ? [expected.status] : [expected.status, 'pending']
   assert.ok(allowed.includes(answer.status), `${about}, not ${allowed.join(' or ')}`)
-  if (isTerminal(answer.status)) {
+  if (isTerminalStatus(answer.status)) {
     if (expected.outcomes)
       assert.deepEqual(
         answer.names?.map(({ outcome }) => outcome),
@@ -242,7 +242,8 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
       )
     tx.terminal = answer
   }
-  if (place.at !== 'nowhere' && !isTerminal(answer.status)) await isRemembered(tx, real, about)
+  if (place.at !== 'nowhere' && !isTerminalStatus(answer.status))
+    await isRemembered(tx, real, about)
 }
 
 /** Waits until a transaction is remembered: one in the tail is so behind the caller's back. */
@@ -250,7 +251,7 @@ async function isRemembered(tx: Tracked, { world }: Real, about: string): Promis
   // a cancel names no contract of ours
   if (!tx.names) return
   const isKept = async () =>
-    (await findTracked(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
+    (await findTrackedTx(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
   assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
   tx.isRemembered = true
 }
@@ -293,7 +294,7 @@ export async function runStatusModel(world: HubWorld, runs: number): Promise<Map
   const rpc = createChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
   const contextOf = (port: ChainPort): Context =>
-    createContexts({
+    createRequestContexts({
       pool: world.pool,
       config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
       chains: [port],

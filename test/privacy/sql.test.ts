@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confirmCredits } from '../../src/db/bridge/credits.js'
-import { hideCopied } from '../../src/db/journal/feed.js'
+import { hideSqlFeedCopy } from '../../src/db/journal/feed.js'
 import { sqlWorker } from '../../src/push/sql.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -289,7 +289,7 @@ describe('registry_v1', () => {
     expect(await shown('testnet')).toBe(1)
     await copy(twins[1], 'testnet')
     expect(await shown('testnet')).toBe(0)
-    await hideCopied(pool, 'mainnet')
+    await hideSqlFeedCopy(pool, 'mainnet')
     expect(await shown('mainnet')).toBe(0)
     await copy(twins[1])
     expect(await shown('mainnet')).toBeGreaterThan(600)

@@ -89,7 +89,7 @@ const quote = {
   names: [{ name: 'fresh' }],
   referralClusterId: toHex(FOO),
 }
-/** Bodies in addition to those that the routes declare. */
+/** Bodies in addition to the bodies that the routes declare. */
 const BODIES: Record<string, readonly unknown[]> = {
   '/v1/names/address': addresses.map((address) => folded([address])),
   '/v1/names': [folded(pairs).map((name) => ({ name })), ...pairs.map((name) => [{ name }])],
@@ -304,7 +304,7 @@ const SIGNED: readonly Signed[] = [
   ['DELETE', '/v1/auth/token'],
 ]
 
-/** Routes that need a key, except those with random data for the caller in their responses. */
+/** Routes that need a key, except routes with random data for the caller in their responses. */
 function isSigned({ auth, privateTo, path }: Route): boolean {
   return auth === 'required' && privateTo !== 'caller' && path !== '/v1/auth/token'
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { watchedLogWorker } from '../../src/indexer/log.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { logWorker } from '../../src/push/log.js'
 import { treeHash } from '../../src/registry/log/hash.js'
@@ -231,7 +231,7 @@ describe('a log whose database was altered', () => {
 
   it('raises an alarm when its feed is a minute ahead', async () => {
     const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-    const loops = new Loops()
+    const loops = new WorkerLoops()
     const metrics = createMetrics()
     const ctx = { network: 'mainnet', pool: world.pool, epoch, loops, metrics, signal } as const
     const worker = watchedLogWorker({ ...ctx, log: logInto([]) }, { domain: 'names.example', keys })

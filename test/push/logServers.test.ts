@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { readFollowedLog, type StoredLog } from '../../src/db/journal/log.js'
+import { readFeedLogState, type StoredLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { LogMemory, logWorker } from '../../src/push/log.js'
+import { LastSignedLog, logWorker } from '../../src/push/log.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
@@ -27,7 +27,7 @@ const grow = (count: number) =>
   )
 
 /** Creates a worker like a process that leads. */
-async function workerOf(pool: pg.Pool, { memory = new LogMemory(), by = keys } = {}) {
+async function workerOf(pool: pg.Pool, { memory = new LastSignedLog(), by = keys } = {}) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
   const worker = logWorker(
@@ -40,20 +40,20 @@ async function workerOf(pool: pg.Pool, { memory = new LogMemory(), by = keys } =
   return { catchUp, wentBack }
 }
 
-const logOf = async (pool: pg.Pool) => (await readFollowedLog(pool, 'mainnet')).log
+const logOf = async (pool: pg.Pool) => (await readFeedLogState(pool, 'mainnet')).log
 
 /** Checks that the feed restarts, with a log that names the previous one. */
 async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise<void> {
   expect(await logOf(pool)).toBe(null)
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await (await workerOf(pool)).catchUp()
-  const { log, previous } = await readFollowedLog(pool, 'mainnet')
+  const { log, previous } = await readFeedLogState(pool, 'mainnet')
   expect(log!.origin).not.toBe(origin)
   expect(previous).toMatchObject({ origin, size, root })
 }
 
 /** Signs the source's log, and returns a promoted standby of it. */
-async function promoted(name: string, memory = new LogMemory()) {
+async function promoted(name: string, memory = new LastSignedLog()) {
   await grow(3)
   const source = await workerOf(world.pool, { memory })
   await source.catchUp()
@@ -79,7 +79,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues on a standby for the process that signed last, and restarts in a copy', async () => {
-    const memory = new LogMemory()
+    const memory = new LastSignedLog()
     const { pool, url, signed, stop } = await promoted('known', memory)
     const leader = await workerOf(pool, { memory })
     await leader.catchUp()
@@ -103,7 +103,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues when the last signed log was not written, but its events are there', async () => {
-    const leader = await workerOf(world.pool, { memory: new LogMemory() })
+    const leader = await workerOf(world.pool, { memory: new LastSignedLog() })
     await grow(2)
     await leader.catchUp()
     const { size, root, note } = (await logOf(world.pool))!
@@ -124,7 +124,7 @@ describe('the log of a feed', () => {
     ['others stand in its place', 1],
     ['fewer are there', 100],
   ])('restarts when signed events are missing: %s', async (_what, more) => {
-    const memory = new LogMemory()
+    const memory = new LastSignedLog()
     const leader = await workerOf(world.pool, { memory })
     await grow(2)
     await leader.catchUp()
@@ -138,7 +138,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues when other processes have signed since', async () => {
-    const memory = new LogMemory()
+    const memory = new LastSignedLog()
     await (await workerOf(world.pool, { memory })).catchUp()
     const { origin } = (await logOf(world.pool))!
     await world.pool.query('UPDATE leaders SET epoch = epoch + 1')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
 import { registerChain } from '../../src/db/journal/chains.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 
@@ -51,7 +51,7 @@ it('a rewind of rows alone', async () => {
     parentHash: Buffer.alloc(32, 4),
     parentMs: 4,
   }
-  await crossed(() => rewind(database.pool, target, { apply: true }))
+  await crossed(() => rewindJournal(database.pool, target, { apply: true }))
   expect((await database.pool.query('SELECT next_block FROM chains')).rows).toEqual([
     { next_block: 5 },
   ])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import {
   createDatabase,
@@ -106,7 +106,7 @@ describe.skipIf(!disk)('PostgreSQL’s disk full', () => {
     expect(feed.body.items.slice(0, feedBefore.body.items.length)).toEqual(feedBefore.body.items)
     const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
     try {
-      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
       expect(rebuilt).toBe(live)
       expect(entries).toBe(1 + NAMES_A_TX * (1 + during.length))
     } finally {

@@ -2,12 +2,12 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { localClients, mineQuickly, walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { createDatabase, startStack, until } from '../../src/testing/index.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -44,7 +44,7 @@ async function sendBatches(): Promise<void> {
       value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
       gas: 6_000_000n,
     })
-    await receiptOf(reader, hash)
+    await waitForReceipt(reader, hash)
     await test.mine({ blocks: 2 })
   }
 }
@@ -68,7 +68,7 @@ async function indexed(
     }
     await stack.daemon.spawn({ DATABASE_URL: databaseUrl })
     await stack.daemon.waitUntilReady()
-    const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+    const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
     expect(rebuilt).toBe(live)
     await stack.daemon.kill('SIGTERM')
     return { live, entries, counts }
@@ -104,7 +104,7 @@ async function bid(name: string): Promise<Hex> {
     value: MINIMUM_WEI,
     args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
   })
-  await receiptOf(localClients(hub).reader, tx)
+  await waitForReceipt(localClients(hub).reader, tx)
   return tx
 }
 
@@ -140,7 +140,7 @@ describe('a daemon that is killed while it follows the chain', () => {
       expect(await Promise.all(owners)).toEqual(
         rows.map(({ actor }) => `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`),
       )
-      const { live, rebuilt } = await replay(pool, 'mainnet')
+      const { live, rebuilt } = await replayJournal(pool, 'mainnet')
       expect(rebuilt).toBe(live)
     } finally {
       await pool.end()

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
@@ -61,7 +61,7 @@ async function register(label = '1'): Promise<{ name: string; tx: Hex }> {
 async function expectReplayEqual(): Promise<void> {
   const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
   try {
-    const { live, rebuilt } = await replay(pool, 'mainnet')
+    const { live, rebuilt } = await replayJournal(pool, 'mainnet')
     expect(rebuilt).toBe(live)
   } finally {
     await pool.end()

@@ -6,11 +6,11 @@ import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type RewindCommand, rewindChain } from '../../src/cli/journal/rewind.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { CONFIRMATION_BLOCKS, walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
@@ -55,7 +55,7 @@ const feed = async (query = '') => ask<Page>('GET', `/v1/events${query}`, undefi
 const owned = async (name: string) =>
   (await ask('GET', `/v1/clusters/name/${name}`, undefined, stack)).status === 200
 const stateOf = async () => {
-  const { live, rebuilt, generation } = await replay(pool, 'mainnet')
+  const { live, rebuilt, generation } = await replayJournal(pool, 'mainnet')
   return { live, rebuilt, generation }
 }
 
@@ -125,7 +125,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
         await miner.paused(async () => {
           await wallet.sendRawTransaction({ serializedTransaction: raw })
           await test.mine({ blocks: depth })
-          const { blockNumber } = await receiptOf(reader, tx)
+          const { blockNumber } = await waitForReceipt(reader, tx)
           expect(await waitFor(() => isUnconfirmedFact(blockNumber), DEADLINE_MS)).toBe(true)
           await until.status(stack, tx, 'pending')
           await reorg({ test }, depth)

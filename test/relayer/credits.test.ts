@@ -2,16 +2,16 @@ import { encodeFunctionData, type Hex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { creditsIn, creditsOf } from '../../src/db/bridge/credits.js'
+import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
 import { findMessages } from '../../src/db/bridge/packets.js'
 import { findChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
-import { findJournalled } from '../../src/db/journal/transactions.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
+import { findJournalledTx } from '../../src/db/journal/transactions.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
 import { useBridge } from '../support/useBridge.js'
@@ -20,13 +20,13 @@ const world = useBridge()
 
 const BIDDER = 3
 const storedOf = (index: number) => addressOfWord(fromHex(pad(world.wallet(index).address)))
-const owed = (index = BIDDER) => creditsOf(world.pool, 'mainnet', storedOf(index))
+const owed = (index = BIDDER) => findCreditsOfAddress(world.pool, 'mainnet', storedOf(index))
 
 async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
   const hash = await world.hub
     .walletClient(index)
     .sendTransaction({ to: world.contracts.hub, data, value })
-  expect((await receiptOf(world.hub.public, hash)).status).toBe('success')
+  expect((await waitForReceipt(world.hub.public, hash)).status).toBe('success')
   await world.hub.test.mine({ blocks: 2 })
   await world.index()
   return fromHex(hash)
@@ -54,7 +54,7 @@ describe('what the hub owes', () => {
     expect(await owed(0)).toEqual([])
     const lost = await bid(BIDDER, 'taken', 2n * MINIMUM_WEI)
     expect(await owed()).toEqual([{ eid: 0, amountWei: 2n * MINIMUM_WEI }])
-    expect(await creditsIn(world.pool, 'mainnet', lost)).toMatchObject([
+    expect(await findCreditsOfTransaction(world.pool, 'mainnet', lost)).toMatchObject([
       { eid: 0, amountWei: 2n * MINIMUM_WEI },
     ])
 
@@ -64,7 +64,7 @@ describe('what the hub owes', () => {
       { eid: SPOKE_EID, amountWei: MINIMUM_WEI },
     ])
     // a message's credit stands right before its receipt
-    const [credit] = await creditsIn(world.pool, 'mainnet', received.txHash)
+    const [credit] = await findCreditsOfTransaction(world.pool, 'mainnet', received.txHash)
     const wallet = storedOf(BIDDER)
     expect(credit).toEqual({
       eid: SPOKE_EID,
@@ -91,8 +91,8 @@ describe('what the hub owes', () => {
       ({ config }) => config.label === '1',
     )!
     const row = (await findChain(world.pool, 'mainnet', '1'))!
-    const target = await rewindPoint(world.pool, open.chain, row, rows[0]!.block)
-    await rewind(world.pool, target, { apply: true })
+    const target = await checkedRewindTarget(world.pool, open.chain, row, rows[0]!.block)
+    await rewindJournal(world.pool, target, { apply: true })
     expect(await owed()).toEqual([])
     await world.releaseIndex()
     await world.index()
@@ -105,7 +105,7 @@ describe('a bid over the bridge that reaches a paused hub', () => {
     await asOwner('pause')
     const { txHash } = await carry(await world.send(5, ['paused-a', 'paused-b']))
     await asOwner('unpause')
-    const [journalled] = await findJournalled(world.pool, 'mainnet', [txHash])
+    const [journalled] = await findJournalledTx(world.pool, 'mainnet', [txHash])
     expect(journalled!.bids.map(({ name, outcome, reason }) => [name, outcome, reason])).toEqual([
       ['paused-a', 'refused', 'paused'],
       ['paused-b', 'refused', 'paused'],
@@ -116,7 +116,7 @@ describe('a bid over the bridge that reaches a paused hub', () => {
       `SELECT name FROM names WHERE outcome = 1 AND name LIKE 'paused%'`,
     )
     expect(rows).toEqual([{ name: 'paused-a' }])
-    const { live, rebuilt } = await replay(world.pool, 'mainnet')
+    const { live, rebuilt } = await replayJournal(world.pool, 'mainnet')
     expect(rebuilt).toEqual(live)
   })
 })

@@ -6,11 +6,11 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { writeMessages } from '../../src/db/bridge/messages.js'
 import { findMessages } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI, RELAYER_KEY, STRANGER } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { useBridge } from '../support/useBridge.js'
@@ -165,7 +165,7 @@ describe('a delivery', () => {
     await listen()
     // another value than the message asks for is refused by the hub, and nothing is lost
     const wrong = await executeAs(STRANGER, guid, MINIMUM_WEI / 2n)
-    expect((await receiptOf(world.hub.public, wrong)).status).toBe('reverted')
+    expect((await waitForReceipt(world.hub.public, wrong)).status).toBe('reverted')
     await executeAs(STRANGER, guid, MINIMUM_WEI)
     world.aheadMs = 10_000
     await world.finish(relayer)
@@ -292,6 +292,6 @@ describe('a deposed relayer', () => {
     await expect(old.step()).rejects.toThrow(LostLeadershipError)
     expect(await world.jobs()).toEqual(before)
     expect(await world.executions(guid)).toBe(0)
-    expect(await tryLead(world.pool, 'mainnet', 'relay')).toBeNull()
+    expect(await takeLeadIfFree(world.pool, 'mainnet', 'relay')).toBeNull()
   })
 })

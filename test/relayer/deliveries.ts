@@ -2,14 +2,14 @@ import { createWalletClient, type Hex, http, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { expect } from 'vitest'
-import { executeCall, verifyCall } from '../../src/chains/evm/bridge/calls.js'
+import { executePacketCall, verifyPacketCall } from '../../src/chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../../src/chains/evm/bridge/packet.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { NonceTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { runHere } from '../support/cli.js'
@@ -41,7 +41,7 @@ export async function useKeyElsewhere(world: BridgeWorld, nonce: number): Promis
   const client = relayerClient(world)
   const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 10n ** 12n }
   const tx = { to: client.account.address, value: 1n, nonce, gas: 21_000n, ...fees }
-  await receiptOf(world.hub.public, await client.sendTransaction(tx))
+  await waitForReceipt(world.hub.public, await client.sendTransaction(tx))
 }
 
 export const nextNonce = async ({ pool }: BridgeWorld): Promise<number> => {
@@ -91,14 +91,14 @@ export function deliveriesOf(at: () => BridgeWorld) {
       at()
         .hub.walletClient(index)
         .sendTransaction({
-          ...executeCall(at().contracts.hubEndpoint, await packetOf(guid)),
+          ...executePacketCall(at().contracts.hubEndpoint, await packetOf(guid)),
           value,
           gas: 1_000_000n,
           ...(maxFeePerGas ? { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas } : {}),
         }),
     /** Verifies a packet with the relayer's key, past the relayer. */
     asVerifier: async (guid: Hex) => {
-      const call = verifyCall(at().contracts.hubLibrary, await packetOf(guid))
+      const call = verifyPacketCall(at().contracts.hubLibrary, await packetOf(guid))
       return relayerClient(at()).sendTransaction(call)
     },
   }

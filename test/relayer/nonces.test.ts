@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_RAISE } from '../../src/relayer/gaps.js'
+import { MAX_NONCE_RAISE } from '../../src/relayer/gaps.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { outboxProblems } from '../../src/relayer/report.js'
@@ -19,7 +19,7 @@ const restartOn = (hub: object, ...more: string[]) =>
 const restartWith = (mainnet: object) =>
   world.restart({ file: { ...world.file, deliveries: { mainnet } } })
 
-/** The first counts that the proxy answers are these. */
+/** Makes the proxy answer the given transaction counts first. */
 function sayCounts(...counts: number[]): void {
   bridge.onCall = async (method) => {
     if (method !== 'eth_getTransactionCount') return undefined
@@ -106,7 +106,7 @@ describe('a count of the chain', () => {
 
   it('far above the stored nonce waits for an operator', async () => {
     const relayer = await restart()
-    const nonce = (await world.nonce()) + MAX_RAISE + 1
+    const nonce = (await world.nonce()) + MAX_NONCE_RAISE + 1
     await world.hub.test.setNonce({ address: world.relayer, nonce })
     const guid = await world.send(0, ['far'])
     for (let i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ describe('a count of the chain', () => {
     expect(await world.executions(guid)).toBe(0)
     const listed = JSON.parse((await clusterd('--json')).stdout)
     expect(listed).toMatchObject([
-      { network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_RAISE - 1 },
+      { network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_NONCE_RAISE - 1 },
     ])
     expect(await clusterd('10', String(nonce))).toMatchObject({ code: 1 })
     expect(await clusterd('1', String(nonce))).toMatchObject({ code: 0 })

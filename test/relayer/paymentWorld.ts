@@ -6,7 +6,7 @@ import { listTransactions, readTransaction } from '../../src/chains/solana/reads
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
-import { openSolana } from '../../src/daemon/families/solana.js'
+import { openSolanaChain } from '../../src/daemon/families/solana.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
@@ -81,7 +81,7 @@ export async function startPaymentWorld() {
   const config = parseChainsFile({ ...bridge.file, solana: { mainnet: section } }, 'test').solana
     .mainnet!
   const [hub] = await openChains(bridge.pool, bridge.file)
-  const source = await openSolana({
+  const source = await openSolanaChain({
     pool: bridge.pool,
     network: 'mainnet',
     config,

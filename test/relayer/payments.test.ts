@@ -1,8 +1,8 @@
 import { type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { deliverCall } from '../../src/chains/evm/bridge/calls.js'
+import { deliverBidsCall } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import type { NameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
+import type { HubNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
@@ -131,11 +131,11 @@ describe('a payment', () => {
 
 async function byHand(id: Hex) {
   const { sequence, payer, target, referral } = (await deliveryOf(id))!
-    .payment as StoredPayment<NameTarget>
+    .payment as StoredPayment<HubNameTarget>
   const paid = {
     sequence: BigInt(sequence),
     from: payer.subarray(1),
     referral: referral ?? Buffer.alloc(32),
   }
-  return { from: world.relayer, ...deliverCall(world.contracts.hub, [{ ...target, ...paid }]) }
+  return { from: world.relayer, ...deliverBidsCall(world.contracts.hub, [{ ...target, ...paid }]) }
 }

@@ -2,8 +2,8 @@ import { pino } from 'pino'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { createListener, notify } from '../../src/db/pg/notify.js'
-import { Loops } from '../../src/ops/loops.js'
+import { createListener, notifyNetwork } from '../../src/db/pg/notify.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
@@ -264,7 +264,7 @@ describe('a running payer', () => {
     const stopping = new AbortController()
     let isAway = true
     const { signal } = stopping
-    const loops = new Loops()
+    const loops = new WorkerLoops()
     const listener = createListener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
       missingKeys: [],
@@ -299,7 +299,7 @@ describe('a running payer', () => {
     await expect
       .poll(async () => {
         // a poll interval would never end here: only notifications wake the payer
-        await notify(pool, 'mainnet')
+        await notifyNetwork(pool, 'mainnet')
         await world.watch()
         return logged.some(({ msg }) => msg === 'refunded a payment')
       }, WAIT)

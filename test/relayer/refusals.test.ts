@@ -1,30 +1,30 @@
 import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Context, createContexts } from '../../src/api/http/context.js'
+import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import { statusOf } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
 import {
   associatedTokenAddress,
-  createAssociated,
+  createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
-import { positionsOfRefused } from '../../src/db/outbox/refusals.js'
-import { openJobs } from '../../src/db/outbox/stats.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
+import { refusedPaymentPositions } from '../../src/db/outbox/refusals.js'
+import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/judge.js'
 import { communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { parseTxId } from '../../src/registry/primitives/txId.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
@@ -46,7 +46,7 @@ const CONFIG = { serviceDomain: '', tokenKey: Buffer.alloc(32) }
 
 beforeAll(async () => {
   const { bridge, connection } = world
-  context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
+  context = createRequestContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
   await mintTokens(connection, payerOf(3), {
@@ -179,7 +179,7 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(lost)).toBe('lost_bid name_taken held')
     expect(await outcomeOf(bought)).toBe('finalized')
     expect(
-      await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
+      await countOpenJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
     ).toMatchObject([{ kind: 'refuse', state: 'queued', count: 2 }])
     await world.finish(await world.restart())
     for (const [name, signature] of Object.entries({ cheap, lost })) {
@@ -276,7 +276,7 @@ describe('a payment that bought its name', () => {
     const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
     const payment = program.decodePayment(account!.data)
     expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
-    const open = createAssociated(recipient, recipient, mint)
+    const open = createTokenAccountInstruction(recipient, recipient, mint)
     await sendSolana(world.connection, [payerOf(4)], open, program.claim(recipient, payment))
     expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
     expect(await outcomesOf(inTokens)).toEqual(['released'])
@@ -317,7 +317,7 @@ describe('a rewind', () => {
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) =>
-      positionsOfRefused(client, 'mainnet'),
+      refusedPaymentPositions(client, 'mainnet'),
     )
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
       true,
@@ -326,18 +326,18 @@ describe('a rewind', () => {
     const [hub] = await openChains(bridge.pool, bridge.file)
     // without an entry to leave out there would be no new generation
     const bid = { to: bridge.contracts.hub, data: placeBids(['left-out']), value: MINIMUM_WEI }
-    const { blockNumber } = await receiptOf(
+    const { blockNumber } = await waitForReceipt(
       bridge.hub.public,
       await bridge.hub.walletClient(0).sendTransaction(bid),
     )
     await bridge.hub.test.mine({ blocks: 2 })
     await bridge.index()
     const row = (await findChain(bridge.pool, 'mainnet', '1'))!
-    const target = await rewindPoint(bridge.pool, hub!.chain, row, Number(blockNumber))
+    const target = await checkedRewindTarget(bridge.pool, hub!.chain, row, Number(blockNumber))
     const waiting = await bridge.pool.query(
       'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)',
     )
-    expect((await rewind(bridge.pool, target, { apply: true })).generation).toEqual({
+    expect((await rewindJournal(bridge.pool, target, { apply: true })).generation).toEqual({
       from: 1,
       to: 2,
     })
@@ -350,7 +350,9 @@ describe('a rewind', () => {
     expect(fresh.rowCount).toBe(waiting.rowCount)
     await world.finish(await world.restart())
     expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([['refused'], ['refused']])
-    expect(await replay(bridge.pool, 'mainnet')).toSatisfy(({ live, rebuilt }) => live === rebuilt)
+    expect(await replayJournal(bridge.pool, 'mainnet')).toSatisfy(
+      ({ live, rebuilt }) => live === rebuilt,
+    )
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
-import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
+import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -16,9 +16,9 @@ async function rewindTo(label: string, block: number): Promise<RewindReport> {
     ({ config }) => config.label === label,
   )!
   const row = (await findChain(world.pool, 'mainnet', label))!
-  const target = await rewindPoint(world.pool, open.chain, row, block)
-  const dry = await rewind(world.pool, target, { apply: false })
-  const applied = await rewind(world.pool, target, { apply: true })
+  const target = await checkedRewindTarget(world.pool, open.chain, row, block)
+  const dry = await rewindJournal(world.pool, target, { apply: false })
+  const applied = await rewindJournal(world.pool, target, { apply: true })
   expect(applied).toEqual(dry)
   await world.releaseIndex()
   return applied
@@ -113,7 +113,7 @@ describe('a rewind of the hub', () => {
       fromHex(guid),
     ])
     expect(settled.rows).toEqual([{ settled: true }])
-    const { live, rebuilt, generation: replayed } = await replay(world.pool, 'mainnet')
+    const { live, rebuilt, generation: replayed } = await replayJournal(world.pool, 'mainnet')
     expect({ rebuilt, replayed }).toEqual({ rebuilt: live, replayed: generation + 1 })
   })
 })

@@ -6,9 +6,9 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { overviewPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { EVM_RELAYERS } from '../../src/relayer/evmKind.js'
+import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { evmRelaySource } from '../../src/relayer/sources.js'
@@ -21,7 +21,7 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_RELAYERS])
+createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_TELEMETRY])
 
 beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)
@@ -29,7 +29,7 @@ beforeAll(async () => {
   // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.config, pollMs: 60_000 }
   const { signal } = stopping
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const onError = () => {}
   run = runRelayer({
     missingKeys: [],
@@ -150,7 +150,7 @@ describe('a running relayer', () => {
   async function shownParked(id: string): Promise<void> {
     const { chains } = parseChainsFile(world.file, 'test')
     const nobody = {
-      loops: new Loops(),
+      loops: new WorkerLoops(),
       runs: [],
       mirrors: [],
       relays: [],

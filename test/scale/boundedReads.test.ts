@@ -38,6 +38,7 @@ import {
   isCluster,
 } from '../../src/db/registry/clusters.js'
 import {
+  clustersWithVerifiedWallet,
   communityNameAvailability,
   findCommunityRules,
   findMembers,
@@ -163,7 +164,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
   ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
-  ['names that begin with a digit', 10, (db) => findNamesBeginning(db, NETWORK, '1', 10)],
+  ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
   [
     'a cluster by its id',
     60,
@@ -214,9 +215,9 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'membership in clusters',
     3,
-    (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
+    (db) => clustersWithVerifiedWallet(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
-  ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['bids of a transaction', 2, (db) => findJournalledTx(db, NETWORK, [txOf(ORDINARY, 0)])],
   [
     'the first page of the feed',
     11,
@@ -249,9 +250,17 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
         from: STORED_ZERO_ADDRESS,
       }),
   ],
-  ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
+  [
+    'the events since a time',
+    40,
+    (db) => findFirstEventSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2),
+  ],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
-  ['money that is owed', 70, (db) => findOwedPayments(db, NETWORK, walletOf(ORDINARY), LAST)],
+  [
+    'money that is owed',
+    70,
+    (db) => findPaymentsOwedToPayer(db, NETWORK, walletOf(ORDINARY), LAST),
+  ],
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
   ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
   ['credits of the hub', 1, (db) => creditsOf(db, NETWORK, walletOf(ORDINARY))],

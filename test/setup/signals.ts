@@ -23,7 +23,9 @@ export function isWorldShared(): boolean {
   return true
 }
 
-/** Sends a signal to the processes of the shared world, where there is one; those that have ended are passed over. */
+/**
+ * Sends a signal to the processes of the shared world, where there is one. Processes that have ended are passed over.
+ */
 export function signalSharedWorld(signal: 'SIGSTOP' | 'SIGCONT'): void {
   if (!isWorldShared()) return
   for (const pid of readFileSync(process.env[SHARED]!, 'utf8').split(' ')) {

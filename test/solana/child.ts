@@ -1,5 +1,5 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
-import { openSolana } from '../../src/daemon/families/solana.js'
+import { openSolanaChain } from '../../src/daemon/families/solana.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
@@ -24,7 +24,7 @@ const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child
 const config = clusterConfig(solana, [rpcUrl], feeds)
 // this process gives no quotes: the hub is never asked
 const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
-const source = await openSolana({
+const source = await openSolanaChain({
   pool,
   network: 'mainnet',
   config,

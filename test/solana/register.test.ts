@@ -10,7 +10,7 @@ import { writeOutcomes } from '../../src/db/payments/payments.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI } from '../support/hubWorld.js'
 import type { LegacyTransaction } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
@@ -73,7 +73,7 @@ async function deliver(name: string): Promise<bigint> {
     functionName: 'deliver',
     args: [[delivery]],
   })
-  return (await receiptOf(world.hub.public, hash)).gasUsed
+  return (await waitForReceipt(world.hub.public, hash)).gasUsed
 }
 
 const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
@@ -86,7 +86,7 @@ const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
     functionName: 'setRound',
     args,
   })
-  await receiptOf(world.hub.public, hash)
+  await waitForReceipt(world.hub.public, hash)
   await new Promise((resolve) => setTimeout(resolve, SERVED_MS))
 }
 

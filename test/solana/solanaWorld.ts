@@ -16,7 +16,7 @@ import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
 import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
-import { type OpenSolana, openSolana } from '../../src/daemon/families/solana.js'
+import { type OpenedSolanaChain, openSolanaChain } from '../../src/daemon/families/solana.js'
 import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { StageClock } from '../../src/ops/stages.js'
@@ -56,7 +56,7 @@ export interface SolanaWorld {
   pay(payer: Keypair, ...names: string[]): Promise<string>
   /** An instruction wrapped in a call by another program. */
   throughCaller(instruction: TransactionInstruction): TransactionInstruction
-  open(config?: Partial<SolanaConfig>): Promise<OpenSolana>
+  open(config?: Partial<SolanaConfig>): Promise<OpenedSolanaChain>
   /** A fresh watcher, as after a restart. */
   watcher(options?: Partial<PaymentWatcherOptions>): Promise<PaymentWatcher>
   rows(): Promise<
@@ -119,7 +119,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
   const config = clusterConfig(solana, [proxy.url], feeds)
   const { chain: hubChain } = await hub.open()
   const open = (changes: Partial<SolanaConfig> = {}) =>
-    openSolana({
+    openSolanaChain({
       pool: hub.pool,
       network: 'mainnet',
       hub: hubChain.rpc,
@@ -221,7 +221,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
 
 async function startApi(
   hub: HubWorld,
-  { chain }: OpenSolana,
+  { chain }: OpenedSolanaChain,
   chains: Parameters<typeof createApi>[0]['chains'],
 ) {
   const log = pino({ level: 'silent' })

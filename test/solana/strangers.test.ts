@@ -2,8 +2,8 @@ import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { configureCommunity } from '../../src/api/communities/communities.js'
-import { createContexts } from '../../src/api/http/context.js'
-import type { OpenSolana } from '../../src/daemon/families/solana.js'
+import { createRequestContexts } from '../../src/api/http/context.js'
+import type { OpenedSolanaChain } from '../../src/daemon/families/solana.js'
 import { communityRulesInput } from '../../src/registry/community/rules.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createMint } from '../support/solanaTokens.js'
@@ -18,7 +18,7 @@ const WAITING = 200
 const ANSWER_CHARS = 1_000
 
 const world = await useSolanaWorld()
-let open: OpenSolana
+let open: OpenedSolanaChain
 beforeAll(async () => {
   open = await world.open()
   await world.hub.pool.query('UPDATE journal_heads SET caught_up = true')
@@ -54,7 +54,7 @@ describe('the balances of a requirement', () => {
   it('are those of mints alone: a community can not name anything else', async () => {
     const chains = [(await world.hub.open()).chain]
     const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-    const { mainnet: context } = createContexts({
+    const { mainnet: context } = createRequestContexts({
       pool: world.hub.pool,
       chains: [...chains, open.chain],
       config,

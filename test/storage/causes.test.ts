@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type StatusSources, statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClock } from '../../src/db/pg/unavailable.js'
-import { firstState } from '../../src/indexer/evm/types.js'
+import { initialChainState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
@@ -17,7 +17,7 @@ const sources = (own: Partial<StatusSources>): StatusSources => ({
   chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
   config: { chains: [], roles: ['api', 'index'] },
   pool: database.pool,
-  loops: new Loops(),
+  loops: new WorkerLoops(),
   runs: [],
   mirrors: [],
   relays: [],
@@ -32,8 +32,8 @@ const alarmsOf = async (own: Partial<StatusSources>) =>
   (await statusOf(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
 
 /** Loops of which the lead failed. */
-function failed(error: Error): Loops {
-  const loops = new Loops()
+function failed(error: Error): WorkerLoops {
+  const loops = new WorkerLoops()
   loops.start({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
   return loops
 }
@@ -86,10 +86,12 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
   })
 
   it('RPC URLs that are all away', async () => {
-    const lead = await tryLead(database.pool, 'mainnet', 'index')
+    const lead = await takeLeadIfFree(database.pool, 'mainnet', 'index')
     // nothing renews it here
     await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
-    const state = { ...firstState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1) }
+    const state = {
+      ...initialChainState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1),
+    }
     const head = { latest: 9, confirmed: 9, tailBlock: 9, headMs: Date.now() - 600_000 }
     const failing = { lastError: 'chain "1": no RPC URL answers', lastStepMs: Date.now() }
     await writeChainStates(database.pool, 'mainnet', [Object.assign(state, head, failing)])
@@ -108,7 +110,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
   })
   clock.ms = 5_000
   const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
-  await writeChainStates(database.pool, 'mainnet', [firstState(named, 1, stages)])
+  await writeChainStates(database.pool, 'mainnet', [initialChainState(named, 1, stages)])
   const { chains } = await statusOf(sources({}))
   const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
   expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])
@@ -123,7 +125,7 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
   for (let i = 0; i < 3; i++)
     requests.count({ method: 'POST', route: '/v1/auth/token' }, new Error('x', { cause: denied }))
   requests.count({ method: 'POST', route: '/v1/auth/token' }, denied)
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const text = 'the database of mainnet went back in time'
   loops.raised.set('mainnet', { alarm: 'ClusterdWentBack', text })
   const host = 'rpc.example'

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { tryLead } from '../../src/db/pg/leader.js'
+import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { Loops } from '../../src/ops/loops.js'
+import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
@@ -38,7 +38,7 @@ const status = () =>
     chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
     config: { chains: [], roles: ['api'] },
     pool: database.pool,
-    loops: new Loops(),
+    loops: new WorkerLoops(),
     runs: [],
     mirrors: [],
     relays: [],
@@ -49,7 +49,7 @@ const status = () =>
   })
 
 it('a chain counts as healthy only once its current leader has reported it', async () => {
-  const first = await tryLead(database.pool, 'mainnet', 'index')
+  const first = await takeLeadIfFree(database.pool, 'mainnet', 'index')
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   expect(await status()).toMatchObject({
     ok: true,
@@ -60,7 +60,7 @@ it('a chain counts as healthy only once its current leader has reported it', asy
   expect((await status()).problems).toContain('nobody indexes mainnet')
 
   await sleep(5) // the ages are whole milliseconds
-  const second = await tryLead(database.pool, 'mainnet', 'index')
+  const second = await takeLeadIfFree(database.pool, 'mainnet', 'index')
   expect((await status()).problems).toEqual(['mainnet chain "1": not indexed yet'])
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   await expect.poll(async () => (await status()).problems).toEqual([])

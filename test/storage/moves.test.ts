@@ -4,9 +4,9 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { moveSlice } from '../../src/db/journal/moves.js'
-import { replay } from '../../src/db/journal/replay.js'
-import { rewind } from '../../src/db/journal/rewind/index.js'
+import { moveNextNames } from '../../src/db/journal/moves.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterByName } from '../../src/db/registry/clusters.js'
 import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
@@ -80,7 +80,7 @@ async function make(change: ClusterChange): Promise<Buffer> {
   return made.clusterId!
 }
 
-const slice = (epoch = 0) => moveSlice({ pool, network: 'mainnet', epoch })
+const slice = (epoch = 0) => moveNextNames({ pool, network: 'mainnet', epoch })
 const rowsLeft = async (): Promise<number> => {
   const { rows } = await pool.query(
     'SELECT count(*)::int AS n FROM names n JOIN moves m ON m.network = n.network AND m.source = n.cluster',
@@ -106,7 +106,7 @@ async function answers() {
 }
 
 async function expectReplay(): Promise<void> {
-  const { live, rebuilt } = await replay(pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(pool, 'mainnet')
   expect(rebuilt).toBe(live)
 }
 
@@ -168,7 +168,7 @@ describe(`${NAMES} names that move`, () => {
 
   it('are moved by the same slices after a rewind, some of which find no names left', async () => {
     const target = { row, isHub: true, block: 2_501, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
-    const report = await rewind(pool, target, { apply: true })
+    const report = await rewindJournal(pool, target, { apply: true })
     expect(report.withoutEffect.first).toEqual([])
     expect((await pool.query('SELECT count(*)::int AS n FROM moves')).rows).toEqual([{ n: 0 }])
     const all = await findOwnedNames(pool, 'mainnet', alice, { after: 0, limit: 10_000 })

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { readJournalRange } from '../../src/db/journal/feed.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -49,7 +49,7 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
     await append('mainnet', done, done + size)
   }
   expect(await inTransaction(pool, (client) => stateHash(client, 'mainnet', 1))).toBe(golden.hash)
-  const { live, rebuilt } = await replay(pool, 'mainnet')
+  const { live, rebuilt } = await replayJournal(pool, 'mainnet')
   expect([live, rebuilt]).toEqual([golden.hash, golden.hash])
   const page = (
     order: 'oldest' | 'newest',
@@ -103,7 +103,7 @@ test('a replay folds without a snapshot, and includes entries that are appended 
   }
   const clients = [reader]
   const watched = { connect: async () => clients.pop() ?? pool.connect() } as pg.Pool
-  const { live, rebuilt, entries } = await replay(watched, 'testnet')
+  const { live, rebuilt, entries } = await replayJournal(watched, 'testnet')
   expect(held).toBe(0)
   expect(entries).toBe(80)
   expect(live).toBe(rebuilt)

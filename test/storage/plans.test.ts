@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
+  MAX_QUEUED_MESSAGES,
+  MAX_STUCK_MESSAGES,
   messagesToQueue,
-  QUEUED_AT_ONCE,
-  STUCK_AT_MOST,
   stuckMessages,
 } from '../../src/db/bridge/openMessages.js'
 import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
@@ -14,7 +14,7 @@ import {
   findByAddresses,
   findByNames,
   findByTypes,
-  findNamesBeginning,
+  findNamesByPrefix,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
@@ -100,10 +100,10 @@ describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
   it('the messages of a step, the oldest first, and the alarm of stranded ones', async () => {
     const fresh = await look((db) => messagesToQueue(db, 'testnet', Date.now()))
     expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(
-      Array.from({ length: QUEUED_AT_ONCE }, (_, i) => i + 1),
+      Array.from({ length: MAX_QUEUED_MESSAGES }, (_, i) => i + 1),
     )
     const stuck = await look((db) => stuckMessages(db, 'testnet', Date.now()))
-    expect(stuck.result.length).toBe(STUCK_AT_MOST)
+    expect(stuck.result.length).toBe(MAX_STUCK_MESSAGES)
     expect([...fresh.scanned, ...stuck.scanned].filter(isLarge)).toEqual([])
   })
 
@@ -191,7 +191,7 @@ it(`a search among ${ROWS} names reads only the names of its result by their ind
       else expect(node['Node Type']).toBe('Limit')
     return one.query(config)
   }
-  const found = await findNamesBeginning({ query } as Queryable, 'testnet', 'found-', 10)
+  const found = await findNamesByPrefix({ query } as Queryable, 'testnet', 'found-', 10)
   await one.end()
   expect(found.slice(0, 3)).toEqual(['found-1', 'found-10', 'found-100'])
   expect(read).toEqual([['names_testnet_network_name_idx', 10]])

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { dueBlockhashJobs, dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { RELEASE_SHARE } from '../../src/db/outbox/payouts.js'
-import { openJobs } from '../../src/db/outbox/stats.js'
-import { DAY_MS, OLD_JOB_MS, SHORT_OF_TIME } from '../../src/ops/alarms.js'
+import { countOpenJobs } from '../../src/db/outbox/stats.js'
+import { DAY_MS, OLD_JOB_MS, SHORT_OF_TIME_SHARE } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
 import { useDatabase } from '../support/database.js'
 
@@ -98,7 +98,8 @@ describe('on Solana', () => {
 
 describe('the share of its time that a payment has been held', () => {
   const shareOf = async (kind: JobKind) =>
-    (await openJobs(database.pool, CHAIN, NOW_MS)).find((jobs) => jobs.kind === kind)?.heldShare
+    (await countOpenJobs(database.pool, CHAIN, NOW_MS)).find((jobs) => jobs.kind === kind)
+      ?.heldShare
 
   it.each(['settle', 'release'] as const)(
     'is that of the oldest held payment: %s',
@@ -125,6 +126,6 @@ describe('the share of its time that a payment has been held', () => {
   })
 
   it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
-    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
+    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME_SHARE * DAY_MS)
   })
 })

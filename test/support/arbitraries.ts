@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import {
   EVENTS,
+  type EventField,
+  type EventFieldKind,
+  type EventFieldValues,
   type EventOf,
-  type Field,
-  type FieldKind,
-  type FieldValues,
 } from '../../src/registry/journal/eventTypes.js'
 import { CANONICAL_NAME } from '../../src/registry/primitives/nameRule.js'
 import { alphabet, longest } from './names.js'
@@ -29,7 +29,7 @@ export const address = fc.oneof(
 export function publicEvent<Cluster>(
   cluster: fc.Arbitrary<Cluster>,
 ): fc.Arbitrary<EventOf<Cluster>> {
-  const values: { [Kind in FieldKind]: fc.Arbitrary<FieldValues<Cluster>[Kind]> } = {
+  const values: { [Kind in EventFieldKind]: fc.Arbitrary<EventFieldValues<Cluster>[Kind]> } = {
     cluster,
     clusterOrNull: fc.option(cluster),
     name,
@@ -38,7 +38,7 @@ export function publicEvent<Cluster>(
     flag: fc.boolean(),
   }
   const types = Object.entries(EVENTS).map(([type, { fields }]) => {
-    const parts = Object.entries<Field>(fields).map(([key, { kind }]) => [key, values[kind]])
+    const parts = Object.entries<EventField>(fields).map(([key, { kind }]) => [key, values[kind]])
     return fc.record({ type: fc.constant(type), ...Object.fromEntries(parts) })
   })
   return fc.oneof(...types) as fc.Arbitrary<EventOf<Cluster>>

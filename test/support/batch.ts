@@ -5,7 +5,7 @@ import {
   testBatchBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
 import { localClients, walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 
 interface At {
   rpcUrl: string
@@ -25,7 +25,7 @@ export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<A
     abi: testBatchAbi,
     bytecode: testBatchBytecode,
   })
-  const { contractAddress } = await receiptOf(reader, hash)
+  const { contractAddress } = await waitForReceipt(reader, hash)
   if (!contractAddress) throw new Error('deploying the batch wallet: no address')
   return contractAddress
 }

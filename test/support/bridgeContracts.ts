@@ -8,7 +8,7 @@ import {
   deployHub,
   deployMessageLibrary,
   deploySpoke,
-  ETH_PRICE,
+  ETH_BRIDGE_PRICE,
   type HubSettings,
 } from '../../src/testing/contracts/deploy.js'
 import { testAccount } from '../../src/testing/world.js'
@@ -53,7 +53,7 @@ export async function deployEnds(
   hubClient: DeployClient,
   spokeClient: DeployClient,
   roles: Roles,
-  price: BridgePrice = ETH_PRICE,
+  price: BridgePrice = ETH_BRIDGE_PRICE,
 ) {
   const { owner, pauser, relayer } = roles
   const [onHub, onSpoke] = await Promise.all([
@@ -79,7 +79,7 @@ export async function deployEnds(
     app: onSpoke.app,
   }
   await Promise.all([
-    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_PRICE }]),
+    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_BRIDGE_PRICE }]),
     connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),
   ])
   return {

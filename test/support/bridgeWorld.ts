@@ -20,7 +20,7 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { EvmRelayer, type EvmRelayerOptions } from '../../src/relayer/evmRelayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   account,
   chainAt,
@@ -149,7 +149,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
       } as const
       const { result } = await spoke.public.simulateContract({ ...call, account: account(index) })
       const hash = await spoke.walletClient(index).writeContract(call)
-      await receiptOf(spoke.public, hash)
+      await waitForReceipt(spoke.public, hash)
       await spoke.test.mine({ blocks: 2 })
       await world.index()
       return result.guid

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
 import { vi } from 'vitest'
-import { messageOf } from '../../src/cli/output.js'
+import { errorMessageOf } from '../../src/cli/output.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 
 /** Runs a command of `clusterd`. @returns its output @throws Error with it where the command fails */
@@ -61,7 +61,7 @@ export async function runHere(
       code = Number(process.exitCode ?? 0)
     } catch (thrown) {
       code = 1
-      lines.push(`clusterd: ${messageOf(thrown)}\n`)
+      lines.push(`clusterd: ${errorMessageOf(thrown)}\n`)
     }
   }).finally(() => {
     process.argv = argv

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createPool } from '../../src/db/pg/pool.js'
-import { type Postgres, runOn, startPostgres } from '../../src/testing/processes/postgres.js'
+import { type Postgres, startPostgres, withPostgres } from '../../src/testing/processes/postgres.js'
 import { useFolder } from './folder.js'
 import { startMigrated } from './migrated.js'
 import { useWorld } from './useWorld.js'
@@ -24,7 +24,7 @@ export function useDatabase(connections = 4): Pick<Postgres, 'url' | 'port'> & {
 /** Runs a statement by a connection of its own. */
 export async function queryOn<Row>(url: string, sql: string): Promise<Row[]> {
   let rows: Row[] = []
-  await runOn(url, async (client) => {
+  await withPostgres(url, async (client) => {
     rows = (await client.query(sql)).rows
   })
   return rows

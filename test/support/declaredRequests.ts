@@ -8,7 +8,7 @@ import {
 } from '../../src/api/http/sampleRequests.js'
 import { callOf, lookupOf } from './ens.js'
 
-/** The requests that routes declare, and those that are refused for their form or size. */
+/** The requests that routes declare, and requests that are refused for their form or size. */
 
 /** A request as it is sent, without its key. */
 interface DeclaredRequest {
@@ -84,7 +84,9 @@ interface BadRequest extends DeclaredRequest {
   error: string
 }
 
-/** The request that a route declares as bad, and those that all of its kind refuse, under each of its paths. */
+/**
+ * The request that a route declares as bad, and the requests that every such route refuses, under each of its paths.
+ */
 export function badRequests(route: Route, scene: SampleData): BadRequest[] {
   const paths = [route.path, ...(route.aliases ?? [])]
   const all = new Set([LONG_URL])

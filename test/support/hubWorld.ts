@@ -10,11 +10,11 @@ import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
-import type { Progress } from '../../src/indexer/progress.js'
+import type { BackfillProgress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import type { TestAccount } from '../../src/testing/world.js'
@@ -53,7 +53,7 @@ export interface HubWorld {
   /** A fresh indexer that leads, as after a restart. */
   restart(options?: {
     config?: Partial<ChainConfig>
-    onProgress?: (progress: Progress) => void
+    onProgress?: (progress: BackfillProgress) => void
   }): Promise<ChainIndexer>
   stop(): Promise<void>
 }
@@ -123,7 +123,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         gas: 300_000n + 100_000n * BigInt(names.length),
         ...(nonce === undefined ? {} : { nonce }),
       })
-      await receiptOf(client, hash)
+      await waitForReceipt(client, hash)
       return hash
     },
     async open(changes = {}) {

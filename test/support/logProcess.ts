@@ -1,6 +1,6 @@
 import { runInThisContext } from 'node:vm'
 import { HttpRequestError } from 'viem'
-import { createLog, endOnBugs } from '../../src/ops/log/log.js'
+import { createLog, exitOnUncaughtErrors } from '../../src/ops/log/log.js'
 
 /** A program that writes to the log: its arguments are the log's format, a secret, and what it writes. */
 const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', string, string]
@@ -32,11 +32,11 @@ const WORK: Readonly<Record<string, () => void>> = {
     log.info({ token: 'So11111111111111111111111111111111111111112' }, 'a line')
   },
   throw() {
-    endOnBugs(log)
+    exitOnUncaughtErrors(log)
     throw error()
   },
   reject() {
-    endOnBugs(log)
+    exitOnUncaughtErrors(log)
     void Promise.reject(error())
   },
 }

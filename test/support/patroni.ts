@@ -13,7 +13,12 @@ import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
-import { type Child, isAlive, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import {
+  type Child,
+  isProcessAlive,
+  spawnChild,
+  waitFor,
+} from '../../src/testing/processes/processes.js'
 import { queryOn } from './database.js'
 
 /** Three nodes of Patroni on one machine, with etcd and HAProxy, from the files of examples/deploy/patroni. */
@@ -47,7 +52,7 @@ export interface Node {
   readonly name: string
   /** Of PostgreSQL, without anything between. */
   readonly port: number
-  /** Patroni's process, and PostgreSQL's: its first one and those that it has started. */
+  /** Process ids of Patroni, of PostgreSQL's first process, and of the processes that PostgreSQL has started. */
   pids(): number[]
   start(): Promise<void>
   /** As a power cut would. */
@@ -266,7 +271,7 @@ async function createNode(
     const all = pids()
     signal('SIGKILL')
     await child?.exited
-    await waitFor(() => !all.some(isAlive), START_LIMIT_MS)
+    await waitFor(() => !all.some(isProcessAlive), START_LIMIT_MS)
   }
   return {
     name,

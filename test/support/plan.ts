@@ -18,7 +18,7 @@ const withInner = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(w
 export const nodesOf = ({ rows }: pg.QueryResult): Plan[] =>
   withInner((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan)
 
-/** Rows that a plan node reads, including those that a filter removes. */
+/** Rows that a plan node reads, including rows that a filter removes. */
 export const rowsRead = (node: Plan): number =>
   node['Actual Loops'] *
   (node['Actual Rows'] +

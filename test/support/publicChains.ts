@@ -11,7 +11,7 @@ import {
   sliceHex,
 } from 'viem'
 import { endpointAbi } from '../../src/chains/evm/contracts/index.js'
-import { endpointCreation } from '../../src/testing/contracts/deploy.js'
+import { endpointCreationTransaction } from '../../src/testing/contracts/deploy.js'
 import type { Packet } from '../contracts/support/bridge.js'
 import { type Chain, startChain } from '../contracts/support/chain.js'
 
@@ -80,7 +80,7 @@ export async function startPublicChains(
       const layerZero = chain.accounts[9]!
       const create = async (data: Hex) =>
         (await chain.succeed({ from: layerZero, data })).contractAddress!
-      const endpoint = await create(endpointCreation(eid, layerZero).data)
+      const endpoint = await create(endpointCreationTransaction(eid, layerZero).data)
       const sendLibrary = await create(creationOf('SendUln302', [endpoint, TREASURY_GAS, 0n]))
       const receiveLibrary = await create(creationOf('ReceiveUln302', [endpoint]))
       const call = (to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>

@@ -14,7 +14,7 @@ import {
   Transaction,
 } from '@scure/btc-signer'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { KindName } from '../../src/registry/auth/kinds.js'
+import type { WalletKindName } from '../../src/registry/auth/kinds.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { ed25519PublicKey } from '../../src/registry/primitives/ed25519.js'
 import { solanaAccount } from '../api/wallets.js'
@@ -22,7 +22,7 @@ import { solanaAccount } from '../api/wallets.js'
 /** Accounts of wallet kinds, whose messages are signed by other code than ours. */
 
 export interface Account {
-  type: KindName
+  type: WalletKindName
   address: string
   /** Signature over a text message in the form of the kind. */
   sign(message: string): string | Promise<string>
@@ -42,7 +42,7 @@ const BASE64 = {
   encode: (bytes: Buffer) => bytes.toString('base64'),
 }
 
-export const SIGNERS: Record<KindName, Signers> = {
+export const SIGNERS: Record<WalletKindName, Signers> = {
   evm: { accounts: async (key) => [evmAccount(key)], ...HEX },
   solana: { accounts: async (key) => [solanaAccount(key)], ...HEX },
   bitcoin: {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { completeSlice, probeKeys } from '../../src/db/journal/slice.js'
-import type { JournalHead, RowKeys, Slice } from '../../src/registry/fold/rows.js'
+import { loadRegistrySlice, probeRowKeys } from '../../src/db/journal/slice.js'
+import type { JournalHead, RegistrySlice, RowKeys } from '../../src/registry/fold/rows.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 /** Loads the rows that a batch reads. */
@@ -9,6 +9,6 @@ export async function loadSlice(
   network: Network,
   head: JournalHead,
   keys: RowKeys,
-): Promise<Slice> {
-  return completeSlice(client, { network, head }, await probeKeys(client, network, keys))
+): Promise<RegistrySlice> {
+  return loadRegistrySlice(client, { network, head }, await probeRowKeys(client, network, keys))
 }

@@ -6,7 +6,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import {
-  type CommunityTerms,
+  type CommunityPaymentTerms,
   createCommunityProgram,
   type PaidToken,
   paymentNumber,
@@ -14,7 +14,7 @@ import {
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import {
   associatedTokenAddress,
-  createAssociated,
+  createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -67,7 +67,7 @@ export async function mintTokens(
   await sendSolana(
     connection,
     [authority],
-    createAssociated(authority.publicKey, owner, mint),
+    createTokenAccountInstruction(authority.publicKey, owner, mint),
     new TransactionInstruction({
       programId: TOKEN_PROGRAM,
       keys: [
@@ -91,7 +91,7 @@ export interface LegacyTransaction {
   }[]
 }
 
-export interface CommunityPaymentOrder extends Pick<CommunityTerms, 'amount' | 'recipient'> {
+export interface CommunityPaymentOrder extends Pick<CommunityPaymentTerms, 'amount' | 'recipient'> {
   community: string
   name: string
   /** SOL when absent. */
@@ -111,7 +111,7 @@ export function payCommunity(
     referral: new Uint8Array(32),
   }
   const number = paymentNumber(words.community, words.name)
-  const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey, number }
+  const terms: CommunityPaymentTerms = { ...order, ...words, payer: payer.publicKey, number }
   return sendSolana(
     connection,
     [payer],

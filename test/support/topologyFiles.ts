@@ -41,7 +41,7 @@ export function placed(text: string, places: ReadonlyMap<string, number>): strin
 /** A file of the folder. */
 export const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')
 
-/** Statements of init.sql, which psql reads: those before its `\connect`, and those after it. */
+/** Statements of init.sql, which psql reads: the statements before its `\connect`, and the statements after it. */
 export function initStatements(password: string): [server: string[], database: string[]] {
   const parts = read('init.sql')
     .replaceAll(":'password'", `'${password}'`)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { endpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletOf } from '../../src/testing/chains/localChain.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { bridgeCall, startStack, until } from '../../src/testing/index.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { type Packet, packetsOf } from '../contracts/support/bridge.js'
@@ -148,7 +148,7 @@ describe('a bridge that cannot quote', () => {
 const spoke = () => spokeOf(SPOKE, stack)
 
 async function packetsIn(tx: Hex): Promise<Packet[]> {
-  return packetsOf(await receiptOf(spoke().reader, tx))
+  return packetsOf(await waitForReceipt(spoke().reader, tx))
 }
 
 /** Verifies the packets at the hub's endpoint, the relayer's first step. */
@@ -179,7 +179,7 @@ function executing({ origin, receiver, guid, message }: Packet, value: bigint): 
 async function onHub(account: Parameters<typeof walletOf>[1], call: BatchCall): Promise<Hex> {
   const hub = hubOf('mainnet', stack)
   const hash = await walletOf(hub, account).sendTransaction(call)
-  const { status } = await receiptOf(hub.reader, hash)
+  const { status } = await waitForReceipt(hub.reader, hash)
   expect(status).toBe('success')
   return hash
 }
@@ -193,5 +193,5 @@ async function setQuoteFails(fails: boolean): Promise<void> {
       args: [fails],
     }),
   })
-  await receiptOf(spoke().reader, hash)
+  await waitForReceipt(spoke().reader, hash)
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readWorld, type World } from '../../src/testing/index.js'
-import { identifyProcess, isAlive, waitFor } from '../../src/testing/processes/processes.js'
+import { identifyProcess, isProcessAlive, waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
 import { useFolder } from '../support/folder.js'
@@ -110,7 +110,7 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     const besides = [...processesOf(beside.child).values()]
     beside.child.kill('SIGINT')
     expect(await ended(beside.child)).toEqual({ code: 0, signal: null })
-    expect(besides.filter(isAlive)).toEqual([])
+    expect(besides.filter(isProcessAlive)).toEqual([])
     expect(readWorld(two)).toBeUndefined()
 
     const shown = await fetch(before.api, { headers: { accept: 'text/html' } })
@@ -139,7 +139,7 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     const again = await sendRegistration(account, [{ name: freshName() }], 'testnet', after)
     await until.status(after, again, 'finalized', { testnet: true })
 
-    expect([...children.values()].filter(isAlive)).toEqual([])
+    expect([...children.values()].filter(isProcessAlive)).toEqual([])
     const running = processesOf(second.child)
     expect([...running.keys()].sort()).toEqual([...children.keys()].sort())
     process.kill([...running].find(([kind]) => kind.startsWith('anvil'))![1], 'SIGSTOP')
@@ -148,6 +148,6 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     expect(await ended(second.child)).toEqual({ code: 1, signal: null })
     expect(performance.now() - startedMs).toBeLessThan(10_000)
     expect(second.output()).toContain('clusterd: a part of the world hangs, and is killed.')
-    expect(await waitFor(() => ![...running.values()].some(isAlive), 10_000)).toBe(true)
+    expect(await waitFor(() => ![...running.values()].some(isProcessAlive), 10_000)).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replay } from '../../src/db/journal/replay.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { type SecondDaemon, startSecondDaemon } from '../support/secondDaemon.js'
@@ -55,7 +55,7 @@ describe('a leader that is killed while names are registered', () => {
   it('leaves a state that its journal gives again', async () => {
     const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
     try {
-      const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+      const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
       expect(rebuilt).toBe(live)
       expect(entries).toBeGreaterThanOrEqual(4)
     } finally {

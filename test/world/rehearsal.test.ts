@@ -68,7 +68,10 @@ const bridgeOf = ({ sendLibrary, receiveLibrary, executor, dvns }: PublicChain) 
   confirmations: 2,
 })
 
-/** What an operator writes: which chains, whose they are to be. Labels are public ones, whose chains these are not. */
+/**
+ * The file that an operator writes: chains, and the owners of the contracts. Labels are of public chains, but the
+ * chains are local.
+ */
 function writeDesired(
   name: string,
   owner: Hex,

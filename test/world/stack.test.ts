@@ -13,7 +13,7 @@ import {
   startStack,
   until,
 } from '../../src/testing/index.js'
-import { isAlive } from '../../src/testing/processes/processes.js'
+import { isProcessAlive } from '../../src/testing/processes/processes.js'
 import { ensClients } from '../support/ens.js'
 import { useFolder } from '../support/folder.js'
 import {
@@ -100,7 +100,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(headers.has('ratelimit-policy')).toBe(true)
     const pids = [stack.daemon.pid, stack.postgres!.pid, stack.anvils['11155111']!.pid]
     await stack.stop()
-    expect(pids.filter(isAlive)).toEqual([])
+    expect(pids.filter(isProcessAlive)).toEqual([])
     expect(fs.existsSync(stack.home)).toBe(false)
   })
 
@@ -172,7 +172,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     })
     expect(stack.postgres).toBeUndefined()
     await stack.stop()
-    expect(isAlive(server.pid)).toBe(true)
+    expect(isProcessAlive(server.pid)).toBe(true)
   })
 
   it('says what is wrong with the environment of the daemon', async () => {

@@ -33,7 +33,7 @@ export async function installNewest(
   throw new Error(/npm error (?!code)(.*)/.exec(stderr)?.[1] ?? stderr.trim())
 }
 
-/** The release that npm calls the latest, and those before it, the newest first. */
+/** The release that npm calls the latest, and the releases before it, the newest first. */
 async function newestVersions(name: string): Promise<string[]> {
   const { stdout } = await npm('.', ['view', name, '--json', 'dist-tags.latest', 'versions'])
   const found = JSON.parse(stdout) as { 'dist-tags.latest': string; versions: string[] }

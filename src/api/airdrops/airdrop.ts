@@ -12,7 +12,12 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
-import { type Claimant, type ClaimOffer, type ClaimsRequest, createClaimOffer } from './offer.js'
+import {
+  type ClaimingWallet,
+  type ClaimOffer,
+  type ClaimsRequest,
+  createClaimOffer,
+} from './offer.js'
 
 /** Attempts to read the claims: the operator may replace an airdrop between two reads. */
 const TRIES = 3
@@ -44,7 +49,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
     airdrop.airdrop,
     request.session.wallet,
   )
-  const wallets = found.map((wallet): Claimant => {
+  const wallets = found.map((wallet): ClaimingWallet => {
     const { type, text } = decodeWallet(wallet.address)
     return { type, text, ...wallet }
   })
@@ -86,7 +91,7 @@ const claimedBy = ({ tx, isConfirmed }: NonNullable<Allocation['claim']>) =>
 
 interface Eligible {
   merkleRoot: Hex
-  wallet: Claimant
+  wallet: ClaimingWallet
   allocation: Allocation
   /** Hashes from leaf to root, hex without 0x. */
   proof: readonly string[]

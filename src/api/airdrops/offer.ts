@@ -38,7 +38,7 @@ const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
 /** Verified wallet of the bundle. */
-export type Claimant = BundleWallet & Pick<Wallet, 'type' | 'text'>
+export type ClaimingWallet = BundleWallet & Pick<Wallet, 'type' | 'text'>
 
 type Refused = { reason: NoTransaction }
 interface Offered {
@@ -50,7 +50,10 @@ interface Offered {
 }
 
 /** Returns the transaction that claims an allocation, or the reason why there is none. */
-export type ClaimOffer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
+export type ClaimOffer = (
+  claimant: ClaimingWallet,
+  claim: DistributorClaim,
+) => Promise<Offered | Refused>
 
 /**
  * Creates the claim transactions of a bundle for an airdrop. An EVM account claims for itself. The tokens of any
@@ -61,7 +64,7 @@ export function createClaimOffer(
   context: Context,
   { session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
-  wallets: readonly Claimant[],
+  wallets: readonly ClaimingWallet[],
 ): ClaimOffer {
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   const nowS = Math.floor(context.now() / 1_000)
@@ -110,7 +113,7 @@ const refusing =
  */
 function receiverOf(
   { wallet, type }: ClaimsRequest['session'],
-  wallets: readonly Claimant[],
+  wallets: readonly ClaimingWallet[],
   link: boolean,
 ): Pick<Offered, 'receiver'> | Refused {
   const evm = wallets.filter((one) => one.type === 'evm')

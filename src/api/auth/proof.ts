@@ -3,10 +3,10 @@ import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundMessageNonce } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
-import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
+import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
-  isFresh,
+  isSigningDateFresh,
   parseSigningDate,
   verificationMessage,
 } from '../../registry/auth/message.js'
@@ -18,22 +18,24 @@ import { ApiError } from '../http/errors.js'
 import { isoText } from '../http/timestamps.js'
 
 /** Signature of a wallet over the service's message. */
-export interface Proof {
+export interface WalletProof {
   signature: string
   signingDate: string
-  type: KindName
+  type: WalletKindName
   /** The wallet that signed. */
   wallet: string
 }
 
 /** Wallet that a bound message names, and the wallet whose key the message requests, if any. */
-export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | undefined }
+export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
+  recovered?: string | undefined
+}
 
 /**
  * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
  * @returns the message and its last line, the signing date
  */
-export function signingMessage(context: Context, signer?: Signer) {
+export function signingMessage(context: Context, signer?: MessageSigner) {
   const signingDate = isoText(context.now())
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireOfType(signer)
@@ -47,7 +49,7 @@ export function signingMessage(context: Context, signer?: Signer) {
  * @returns the key
  * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
  */
-export async function exchangeProof(context: Context, proof: Proof): Promise<string> {
+export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
@@ -81,7 +83,7 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * window or another wallet's signature
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
-export async function requireProof(context: Context, proof: Proof, recovered?: Address) {
+export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
   const { signingDate } = proof
   const wallet = requireOfType(proof)
   const signingMs = parseSigningDate(signingDate)
@@ -90,7 +92,7 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
       'invalid_request',
       'The signingDate is not of the form 2026-11-20T08:00:00.000Z.',
     )
-  if (!isFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
+  if (!isSigningDateFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
     throw new ApiError(
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',
@@ -111,9 +113,9 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
 }
 
 /** @throws ApiError unsupported_address */
-function requireOfType({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Wallet {
+function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
-  if (kindOf(address.type) === type) return address
+  if (walletKindOf(address.type) === type) return address
   throw new ApiError(
     'unsupported_address',
     withRefused(`The wallet is not an address of type ${type}.`, type),
@@ -124,25 +126,25 @@ const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
 /** @throws ApiError invalid_request */
-function requireSignature({ type, signature }: Proof): SignatureCheck {
-  const check = KINDS[type].read(signature)
+function requireSignature({ type, signature }: WalletProof): SignatureCheck {
+  const check = WALLET_KINDS[type].read(signature)
   if (!check)
     throw new ApiError(
       'invalid_request',
-      withRefused(`The signature is not ${KINDS[type].form}.`, type),
+      withRefused(`The signature is not ${WALLET_KINDS[type].form}.`, type),
     )
   return check
 }
 
-function withRefused(sentence: string, type: KindName): string {
-  const { refused }: WalletKind = KINDS[type]
+function withRefused(sentence: string, type: WalletKindName): string {
+  const { refused }: WalletKind = WALLET_KINDS[type]
   return refused ? `${sentence} ${refused}` : sentence
 }
 
 /** @throws ChainUnavailableError where the contract's chain does not answer */
 async function isSignedByContract(
   context: Context,
-  { type, wallet, signature }: Proof,
+  { type, wallet, signature }: WalletProof,
   bound: string,
 ): Promise<boolean> {
   const bytes = type === 'evm' && parseContractSignature(signature)

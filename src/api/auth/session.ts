@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { findSession } from '../../db/auth/sessions.js'
 import { authKeyHash } from '../../registry/auth/key.js'
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -72,7 +72,7 @@ async function sessionOf(key: string, { pool }: Pick<Context, 'pool'>): Promise<
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
   const { type, text } = decodeWallet(stored.wallet)
-  return { ...stored, type: kindOf(type)!, address: text, keyHash }
+  return { ...stored, type: walletKindOf(type)!, address: text, keyHash }
 }
 
 const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const

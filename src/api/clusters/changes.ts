@@ -1,9 +1,9 @@
 import {
-  type AppendResult,
+  type AppendChangesResult,
   appendSignedChanges,
   type SignedChanges,
 } from '../../db/journal/appendSignedChanges.js'
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
@@ -11,12 +11,12 @@ import { NEWEST_RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { ADDRESS_PROBLEM } from '../http/address.js'
+import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitOf } from '../limits/changes.js'
-import { requireNames } from '../names/names.js'
+import { changeLimitFor } from '../limits/changes.js'
+import { requireNameList } from '../names/names.js'
 
 /** Caller of a signed change. */
 export type ChangeAuthor = Pick<Session, 'wallet'>
@@ -123,7 +123,7 @@ function requireWallets(
   )
   input.forEach(({ type }, i) => {
     const own = read[i]!.type
-    if (type === undefined || type === own || type === kindOf(own)) return
+    if (type === undefined || type === own || type === walletKindOf(own)) return
     const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
     throw new ApiError(
       'unsupported_address',
@@ -131,7 +131,7 @@ function requireWallets(
       { details },
     )
   })
-  const names = requireNames(
+  const names = requireNameList(
     input.map(({ name }) => name),
     parseName,
     (i) => under(pathOf(i), 'name'),
@@ -148,7 +148,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   input.forEach((text, i) => {
     const address = parseWallet(text)
     if (typeof address === 'string')
-      details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
+      details.push({ path: pathOf(i), message: ADDRESS_PROBLEM_TEXT[address] })
     else read.push(address)
   })
   if (details.length > 0)
@@ -191,7 +191,7 @@ export async function appendChange(
 export async function appendInTurn(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
-): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
+): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
   // only old journals have unsigned changes, made by an operator; a new change always has an actor
@@ -199,7 +199,7 @@ export async function appendInTurn(
   const community = first.kind === 'configure_community' ? first.community : null
   const limits = {
     ...(patience && { patience }),
-    ...(await changeLimitOf(context, wallet, community)),
+    ...(await changeLimitFor(context, wallet, community)),
   }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
   const { signal } = patience ?? {}

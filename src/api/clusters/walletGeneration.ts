@@ -1,4 +1,4 @@
-import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
+import { findShare, markRecoverySignatureUsed, storeShare } from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -7,7 +7,7 @@ import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { requireNames } from '../names/names.js'
+import { requireNameList } from '../names/names.js'
 import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
   generateKey,
@@ -18,7 +18,7 @@ import {
   sealShare,
 } from './keyShares.js'
 
-export interface GenerateInput {
+export interface GenerateWalletInput {
   type: AddressType
   name: string
   isPrivate: boolean
@@ -31,10 +31,14 @@ export interface GenerateInput {
  * only in this response.
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
-export async function generateWallet(context: Context, author: ChangeAuthor, input: GenerateInput) {
+export async function generateWallet(
+  context: Context,
+  author: ChangeAuthor,
+  input: GenerateWalletInput,
+) {
   const keys = requireShareKeys(context)
   const { network } = context
-  const [wanted] = requireNames([input.name], parseName, () => 'name')
+  const [wanted] = requireNameList([input.name], parseName, () => 'name')
   const { address, shares } = await generateKey(input.type)
   const added = addWalletsChange(
     author.wallet,
@@ -62,7 +66,7 @@ export async function generateWallet(context: Context, author: ChangeAuthor, inp
   }
 }
 
-export interface RecoverInput {
+export interface RecoverWalletInput {
   address: string
   /** One of the shares that `generateWallet` returned. */
   share: string
@@ -82,7 +86,7 @@ const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 export async function recoverWallet(
   context: Context,
   session: Pick<Session, 'wallet' | 'type' | 'address'>,
-  input: RecoverInput,
+  input: RecoverWalletInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const keys = requireShareKeys(context)
   const address = requireAddress(input.address, 'address')
@@ -103,7 +107,7 @@ export async function recoverWallet(
   const privateKey = await recoverKey(address, [share, own])
   // a failed attempt of another member must not count: it could lock the wallet's owner out for good
   const isCounted = privateKey !== null || kept.isOwn
-  if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
+  if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
     throw new ApiError(
       'unauthorized',
       'The signature was used, or a later one was: sign a new message.',

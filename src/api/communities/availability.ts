@@ -1,6 +1,9 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
-import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
+import {
+  clustersWithVerifiedWallet,
+  communityNameAvailability,
+} from '../../db/registry/communityNames.js'
 import { withTimeout } from '../../ops/notify.js'
 import {
   areRequirementsMet,
@@ -79,7 +82,7 @@ export async function meetsRequirements(
     wallet,
     requirements,
     ports,
-    verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet, names),
+    verifiedIn: (names) => clustersWithVerifiedWallet(context.pool, context.network, wallet, names),
   })
   return areRequirementsMet(requirements, inputs)
 }

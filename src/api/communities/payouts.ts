@@ -8,7 +8,7 @@ import { requireRules } from './communities.js'
 const AT_ONCE = 50
 
 /** Payments that their recipients have not taken yet. @throws ApiError invalid_name, not_found */
-export async function payoutsOf(context: Context, input: string) {
+export async function communityPayouts(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)
   const groups = new Map<string, Group>()

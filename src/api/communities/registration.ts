@@ -1,7 +1,7 @@
 import type { CommunityPayment } from '../../chains/chain.js'
-import { findClaim } from '../../db/airdrop/answers.js'
+import { findConfirmedClaim } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
-import { findCommunityRules, readCallerStanding } from '../../db/registry/communityNames.js'
+import { findCommunityRules, readCallerRights } from '../../db/registry/communityNames.js'
 import {
   decideRegistration,
   type PaymentPreference,
@@ -78,7 +78,7 @@ async function attemptRegistration(
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCaughtUp(context)
   const readStanding = () =>
-    readCallerStanding(context.pool, context.network, {
+    readCallerRights(context.pool, context.network, {
       community,
       name,
       caller: author.wallet,
@@ -211,7 +211,7 @@ export async function assignCommunityName(
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  const claim = await findClaim(pool, {
+  const claim = await findConfirmedClaim(pool, {
     network: context.network,
     community,
     clusterId,

@@ -6,7 +6,7 @@ import { CHAIN_PRICE } from '../limits/costs.js'
 import {
   callView,
   EVM_QUOTE_ERRORS,
-  type FamilyForm,
+  type FamilyInterface,
   quoteFields,
   quoteFieldsV01,
 } from './family.js'
@@ -22,7 +22,7 @@ const ownFields = ({ transactionData }: EvmQuote) => ({
   transactionData: callView(transactionData),
 })
 
-export const evmFamilyForm: FamilyForm<EvmPort> = {
+export const evmInterface: FamilyInterface<EvmPort> = {
   family: EVM,
   isOf: isEvmPort,
   example: ['1', EXAMPLE_OWNER],

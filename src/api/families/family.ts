@@ -7,20 +7,20 @@ import type { ErrorCode } from '../http/errors.js'
 import { type Price, type Route, route } from '../http/route.js'
 import { manyNames } from '../http/sampleRequests.js'
 import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
-import { AMOUNT_SYNONYMS, amountOf, type QuoteOf, quoteOn } from '../names/quote.js'
+import { AMOUNT_SYNONYMS, bidAmountOf, type QuoteOfPort, quoteOnChain } from '../names/quote.js'
 import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
 
-/** How a version of the interface shows a family's quotes. */
+/** How a version of the HTTP interface (v1 or v0.1) shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
   readonly schema: z.ZodType
   /** Bounds of the lists in the family's own fields. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. */
-  ownFields(quote: QuoteOf<Port>): object
+  ownFields(quote: QuoteOfPort<Port>): object
 }
 
-/** A row of the interface's table of families: how a family quotes, and what its wallets sign. */
-export interface FamilyForm<Port extends ChainPort = ChainPort>
+/** The API's row for a chain family: its quotes, and the transactions that its wallets sign. */
+export interface FamilyInterface<Port extends ChainPort = ChainPort>
   extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: Family
   isOf(port: ChainPort): port is Port
@@ -36,7 +36,7 @@ export interface FamilyForm<Port extends ChainPort = ChainPort>
   readonly v01: QuoteForm<Port>
   /** A transaction to sign, without its type. */
   readonly transaction: z.ZodObject
-  /** Transactions that are sent before the one that pays for a community's name. */
+  /** Token approvals, sent before the transaction that pays for a community's name. */
   readonly approvals: z.ZodRawShape
 }
 
@@ -48,7 +48,7 @@ export const quoteRoute = ({
   maxNames,
   v1,
   ...form
-}: FamilyForm): Route =>
+}: FamilyInterface): Route =>
   route.post(`/v1/names/register/${family.key}`, {
     bad: { what: '101 names', body: manyNames(testnet, MAX_CHANGES + 1), error: 'too_many' },
     costliest: { what: `${maxNames} names`, body: manyNames(testnet, maxNames) },
@@ -69,7 +69,7 @@ export const quoteRoute = ({
     responses: okResponses('The quote, with the transactions to sign and send', v1.schema),
     errors: form.errors,
     async handle({ body, isTestnet }, context) {
-      const quote = await quoteOn(context, quoteRequest(body, isTestnet), form.isOf)
+      const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), form.isOf)
       const referral = quote.referral && toHex(quote.referral)
       return ok({ type: family.key, ...commonQuoteView(quote), referral, ...v1.ownFields(quote) })
     },
@@ -103,7 +103,7 @@ export const quoteRequest = <Body extends z.output<typeof RegistrationBody>>(
   ...body,
   names: body.names.map((element, i) => ({
     name: element.name,
-    amount: amountOf(element, `names[${i}]`),
+    amount: bidAmountOf(element, `names[${i}]`),
   })),
   isTestnet,
 })

@@ -3,13 +3,13 @@ import { SOLANA } from '../../registry/families.js'
 import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { namedObject, z } from '../http/schema.js'
 import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
-import { type FamilyForm, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
+import { type FamilyInterface, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
 
 const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaFamilyForm: FamilyForm<SolanaPort> = {
+export const solanaInterface: FamilyInterface<SolanaPort> = {
   family: SOLANA,
   isOf: isSolanaPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],

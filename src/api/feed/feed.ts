@@ -1,11 +1,11 @@
-import { type FeedOrder, findSince, readJournalRange } from '../../db/journal/feed.js'
+import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { clustersOf } from '../../registry/journal/eventForms.js'
+import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {
   type FeedItem,
   type FeedRow,
+  type FeedWalkPosition,
   feedItemsOf,
-  type WalkPosition,
 } from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
@@ -60,7 +60,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = encryptPageToken(key, end)
-  const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
+  const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
@@ -81,7 +81,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /** @param asked the walk before its time bound became an event number @param last the last entry that was read */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & WalkPosition {
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedWalkPosition {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -150,7 +150,7 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
-  const found = await findSince(context.pool, walk.network, walk.sinceMs)
+  const found = await findFirstEventSince(context.pool, walk.network, walk.sinceMs)
   if (walk.generation !== null && walk.generation !== found.generation) throw restarted()
   walk.generation = found.generation
   if (found.first > found.newest) return false
@@ -202,7 +202,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw restarted()
-  // the position is after the end of a feed that was rewound: other events will get these numbers
+  // the feed was rewound and now ends before this position: other events will get the position's number
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
   return stretch
 }
@@ -213,7 +213,7 @@ function take(
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
-): WalkPosition | null {
+): FeedWalkPosition | null {
   for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { SerializedEvent } from '../../push/feedReader.js'
 import { waitForDrain } from '../../push/streams.js'
-import { eventWriter, type FeedItem, positionAfter } from '../../registry/journal/events.js'
+import { eventWriter, type FeedItem, walkPositionAfter } from '../../registry/journal/events.js'
 import { STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
@@ -185,7 +185,7 @@ function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamW
 
 /** Token that continues after an event. */
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
-  encryptPageToken(key, { ...walk, ...positionAfter(item), sinceMs: null })
+  encryptPageToken(key, { ...walk, ...walkPositionAfter(item), sinceMs: null })
 
 /** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

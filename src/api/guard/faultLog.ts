@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 export const FAULT_WINDOW_MS = 5_000
 
 /** A request that failed because of the service, not because of its caller. */
-export interface Fault {
+export interface ServiceFault {
   id: string
   trace?: string | undefined
   method: string
@@ -14,8 +14,8 @@ export interface Fault {
   err: unknown
 }
 
-/** Logs the first of equal faults at once, and the number of further ones at the end of the window. */
-export function createFaultLog(log: Logger): (fault: Fault) => void {
+/** Logs the first of equal faults at once, and at the end of the window how many more followed. */
+export function createFaultLog(log: Logger): (fault: ServiceFault) => void {
   const counts = new Map<string, number>()
   return (fault) => {
     const { method, route, status, err } = fault

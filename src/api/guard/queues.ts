@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { queryingBy } from '../../db/pg/pool.js'
+import { poolWithQuery } from '../../db/pg/pool.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
-import { nextTurn } from '../../ops/turns.js'
+import { waitForTurn } from '../../ops/turns.js'
 
 /** Calls of one kind to a chain at once: as many as its nodes accept (STRANGERS in src/chains/rpc/nodes.ts). */
 const QUESTIONS = { atOnce: 32, waiting: 500 }
@@ -66,9 +66,9 @@ export class StatementQueue {
    * write still runs after the request was answered.
    */
   of(pool: pg.Pool, { address }: QueueClient): pg.Pool {
-    return queryingBy(pool, async (config) => {
+    return poolWithQuery(pool, async (config) => {
       const found = await this.#queue.run({ address }, () => pool.query(config))
-      await nextTurn({ address })
+      await waitForTurn({ address })
       return found
     })
   }

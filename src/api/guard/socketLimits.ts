@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { responseMessage, send } from '../http/answer.js'
+import { responseMessage, sendResponse } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import type { Exchange } from '../serving/exchange.js'
 
@@ -92,7 +92,7 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
     else refuse()
   })
   server.on('checkExpectation', (_req, res) =>
-    send(res, responseMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
+    sendResponse(res, responseMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
   )
   return () => {
     for (const socket of unused) socket.destroy()
@@ -102,7 +102,7 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
 /** A request and its response. */
 type Asked = Pick<Exchange, 'req' | 'res'>
 
-/** Last request of each socket whose final response is decided. */
+/** Sockets that close after a response, with the request that gets this last response. */
 const ended = new WeakMap<Socket, IncomingMessage>()
 
 /** True if the response to another request closes the connection of this request, which then gets no response. */

@@ -1,4 +1,4 @@
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import {
   type Address,
   parseAddress,
@@ -8,7 +8,7 @@ import {
 import { ApiError } from './errors.js'
 
 /** Error messages for texts that are not addresses. */
-export const ADDRESS_PROBLEM = {
+export const ADDRESS_PROBLEM_TEXT = {
   unsupported_address: 'This is no address of a kind that is known here.',
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
@@ -28,13 +28,16 @@ export const requireWallet = (input: string, path: string): Wallet =>
 export function requireSigner(input: string, path: string): Wallet {
   const wallet = parseWallet(input)
   return readable(
-    typeof wallet === 'string' || kindOf(wallet.type) ? wallet : 'unsupported_address',
+    typeof wallet === 'string' || walletKindOf(wallet.type) ? wallet : 'unsupported_address',
     path,
   )
 }
 
-function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {
+function readable<T extends object>(
+  parsed: T | keyof typeof ADDRESS_PROBLEM_TEXT,
+  path: string,
+): T {
   if (typeof parsed !== 'string') return parsed
-  const details = [{ path, message: ADDRESS_PROBLEM[parsed] }]
+  const details = [{ path, message: ADDRESS_PROBLEM_TEXT[parsed] }]
   throw new ApiError('unsupported_address', 'An address can not be read.', { details })
 }

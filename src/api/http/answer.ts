@@ -45,13 +45,13 @@ export function json(status: number, body: unknown, headers?: Answer['headers'])
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
 /** Response with status 200 of any media type. */
-export const okContent = (
+export const answerOfType = (
   type: string,
   text: string | Buffer,
   headers?: Answer['headers'],
 ): Answer => ({ status: 200, content: { type, text }, headers })
 
-export const okJsonBytes = (text: Buffer): Answer => okContent(JSON_TYPE, text)
+export const answerOfJsonBytes = (text: Buffer): Answer => answerOfType(JSON_TYPE, text)
 
 /** Headers of responses that change from one poll to the next, or that hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
@@ -95,7 +95,11 @@ export function responseMessage({
  * Sends a message in one write, unless the socket is closed or a response was sent before.
  * @param own further headers of this response: names and values in alternation
  */
-export function send(res: ServerResponse, message: ResponseMessage, own: readonly string[]): void {
+export function sendResponse(
+  res: ServerResponse,
+  message: ResponseMessage,
+  own: readonly string[],
+): void {
   if (res.headersSent || res.destroyed) return
   const { status, stream, headers, text } = message
   // a stream ends together with its connection

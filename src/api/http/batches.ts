@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
-import { findJournalled, readProgress } from '../../db/journal/transactions.js'
+import { findJournalledTx, readTxProgress } from '../../db/journal/transactions.js'
 import {
   findByAddresses,
   findByNames,
@@ -12,7 +12,7 @@ import {
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Look-ups per statement. More save nothing, and delay the first ones. */
+/** Look-ups per statement. More look-ups save nothing, and delay the first ones of the statement. */
 const MAX_TOGETHER = 64
 
 /** The next statement starts when the last one has ended, or after this time. */
@@ -38,9 +38,9 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     ),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
     /** Bids in the journal, by transaction hash. */
-    journalled: together((hashes: readonly Buffer[]) => findJournalled(pool, network, hashes)),
+    journalled: together((hashes: readonly Buffer[]) => findJournalledTx(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
-    progressOf: together((txs: readonly Buffer[]) => readProgress(pool, network, txs)),
+    progressOf: together((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
     /** The counters that public responses depend on. */
     version: () => version(network),
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
-import { bodyOf } from './body.js'
+import { parseRequestBody } from './body.js'
 
 const REQUEST = { headers: {} } as IncomingMessage
 const routeOf = (path: string) =>
@@ -13,11 +13,13 @@ it('the elements of a join are read in turns', async () => {
     turns += 1
   }
   const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, i) => `0x${i}`).join('\n'))
-  expect(await bodyOf(REQUEST, bytes, routeOf('/v1/wallets'), turn)).toHaveLength(1_000)
+  expect(await parseRequestBody(REQUEST, bytes, routeOf('/v1/wallets'), turn)).toHaveLength(1_000)
   expect(turns).toBe(10)
 })
 
 it('another body is read at once', async () => {
   const turn = () => Promise.reject(new Error('a turn'))
-  expect(await bodyOf(REQUEST, Buffer.from('[1]'), routeOf('/v1/names'), turn)).toEqual([1])
+  expect(await parseRequestBody(REQUEST, Buffer.from('[1]'), routeOf('/v1/names'), turn)).toEqual([
+    1,
+  ])
 })

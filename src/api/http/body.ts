@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { mapInTurns, type Turn } from '../../ops/turns.js'
+import { mapInTurns, type WaitForTurn } from '../../ops/turns.js'
 import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
@@ -28,11 +28,11 @@ const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 
  * A request's body, parsed as JSON whatever its content type; undefined when it is empty.
  * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; what `turn` throws
  */
-export async function bodyOf(
+export async function parseRequestBody(
   { headers }: IncomingMessage,
   bytes: Buffer,
   { isBulk }: Route,
-  turn: Turn,
+  turn: WaitForTurn,
 ): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
@@ -97,7 +97,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /** Reads an array of texts, or one text per line, in turns. @throws ApiError invalid_request, too_many */
-async function textsOf(bytes: Buffer, turn: Turn): Promise<string[]> {
+async function textsOf(bytes: Buffer, turn: WaitForTurn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')
   const isArray = text.startsWith('[') && text.endsWith(']')

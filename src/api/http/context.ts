@@ -11,19 +11,19 @@ import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNames } from '../../ens/primary.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
-import { nextTurn, type Turn } from '../../ops/turns.js'
+import { type WaitForTurn, waitForTurn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { ChangeNotifications } from '../../push/news.js'
-import { Streams } from '../../push/streams.js'
+import { FeedStreams } from '../../push/streams.js'
 import { LongPolls } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { cacheSignatures } from '../communities/releaseSignatures.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { ChainQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
-import type { Caller } from '../serving/patience.js'
+import type { WaitingCaller } from '../serving/patience.js'
 import { type BatchedLookups, createBatchedLookups } from './batches.js'
-import { createFreshness, type Freshness } from './freshness.js'
+import { createFreshnessReader, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
 export interface Context {
@@ -42,12 +42,12 @@ export interface Context {
   /** Deadline of a change; absent where no caller waits for it. */
   patience?: Deadline
   /** Caller of a request, for changes and long polls; absent elsewhere. */
-  caller?: Caller
+  caller?: WaitingCaller
   /** Long polls that wait for a transaction of the network. */
   longPolls: LongPolls
   /** Shared reader of the newest events of each network's feed. */
   tails: Readonly<Record<Network, FeedTail>>
-  streams: Streams
+  streams: FeedStreams
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Queues of clients that wait to call chains. */
@@ -57,7 +57,7 @@ export interface Context {
   /** Queue of the network's signed changes. */
   changes: FairQueue
   /** Waits for the caller's turn, between parts of long work. */
-  turn: Turn
+  turn: WaitForTurn
   /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
   shareKeys: readonly Uint8Array[]
   /** How far the tables are behind the chains. */
@@ -117,7 +117,7 @@ export interface ContextDeps
 }
 
 /** The page key is read from the database at first use. */
-export function createContexts({
+export function createRequestContexts({
   config,
   permissionSigner = null,
   releaseSigner = null,
@@ -147,17 +147,17 @@ export function createContexts({
     pageKey,
     chainQueues: new ChainQueues(),
     statementQueue: new StatementQueue(),
-    turn: () => nextTurn(NOBODY),
+    turn: () => waitForTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })
     }),
-    streams: new Streams(limits !== null),
+    streams: new FeedStreams(limits !== null),
     clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
     lookups: ofEach((network) => createBatchedLookups(deps.pool, network)),
-    freshness: ofEach((network) => createFreshness(network, deps)),
+    freshness: ofEach((network) => createFreshnessReader(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }

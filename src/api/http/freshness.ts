@@ -48,7 +48,7 @@ const UNKNOWN: Freshness = {
 const SERVED_FOR_MS = 250
 
 /** Creates a reader of the lag. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
-export function createFreshness(
+export function createFreshnessReader(
   network: Network,
   { pool, chains }: Sources,
 ): () => Promise<Freshness> {

@@ -5,7 +5,7 @@ export const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 
 /** Query parameters of a request. */
-export interface Query {
+export interface RequestQuery {
   /**
    * Value of a parameter; undefined where it is absent, empty or the text `undefined`. @throws ApiError
    * invalid_request for repeated parameters
@@ -13,10 +13,10 @@ export interface Query {
   get(name: string): string | undefined
 }
 
-const NO_QUERY: Query = { get: () => undefined }
+const NO_QUERY: RequestQuery = { get: () => undefined }
 
 /** Parses the query of a URL. Unknown parameters are ignored. */
-export function parseQuery(url: string): Query {
+export function parseQuery(url: string): RequestQuery {
   const start = url.indexOf('?')
   if (start === -1 || start === url.length - 1) return NO_QUERY
   const params = new URLSearchParams(url.slice(start + 1))
@@ -31,13 +31,13 @@ export function parseQuery(url: string): Query {
 }
 
 /** True if a request selects the testnet, with exactly `testnet=true`. */
-export const isTestnet = (query: Query): boolean => query.get('testnet') === 'true'
+export const isTestnet = (query: RequestQuery): boolean => query.get('testnet') === 'true'
 
 /**
  * A whole number in a query, clamped to 2^53 − 1; undefined where it is absent.
  * @throws ApiError invalid_request for signs, fractions, exponents and any other text
  */
-export function integerOf(query: Query, name: string): number | undefined {
+export function wholeNumberOf(query: RequestQuery, name: string): number | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined
   if (!/^[0-9]{1,400}$/.test(text))
@@ -46,21 +46,21 @@ export function integerOf(query: Query, name: string): number | undefined {
 }
 
 /** Items per page. */
-export interface PageLimit {
+export interface PageLimitBounds {
   default: number
   max: number
 }
 
 /** @throws ApiError invalid_request */
-export function limitOf(query: Query, bounds: PageLimit): number {
-  const limit = integerOf(query, 'limit') ?? bounds.default
+export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): number {
+  const limit = wholeNumberOf(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
   return Math.min(limit, bounds.max)
 }
 
 /** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
-export function choiceOf<T extends string>(
-  query: Query,
+export function enumOf<T extends string>(
+  query: RequestQuery,
   name: string,
   words: readonly T[],
 ): T | undefined {

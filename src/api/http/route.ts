@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
-import type { KindName } from '../../registry/auth/kinds.js'
+import type { WalletKindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderName } from './headers.js'
-import type { Query } from './query.js'
+import type { RequestQuery } from './query.js'
 import type { CostliestRequest, RefusedRequest } from './sampleRequests.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
 export interface Session extends StoredSession {
-  type: KindName
+  type: WalletKindName
   /** The wallet's stored form. */
   wallet: Buffer
   /** The wallet as responses show it. */
@@ -37,7 +37,7 @@ type SessionOf<Auth extends AuthRule> = Auth extends 'required'
 export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> {
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
-  query: Query
+  query: RequestQuery
   /** The query has `testnet=true`. */
   isTestnet: boolean
   /** Body, checked against the route's schema. */
@@ -63,7 +63,7 @@ export interface Price {
   /** The price as docs/use/limits.md shows it, for n elements. */
   text: string
   /** @param body before validation @throws ApiError invalid_request */
-  of(query: Query, body: unknown): number
+  of(query: RequestQuery, body: unknown): number
 }
 
 /**
@@ -108,7 +108,7 @@ export interface Route {
     >
   >
   /**
-   * Errors in addition to those of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`;
+   * Errors in addition to the errors of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`;
    * `unauthorized` where a key is required).
    */
   errors?: readonly ErrorCode[]

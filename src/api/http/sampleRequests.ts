@@ -30,7 +30,7 @@ export interface SampleData {
   wrongProof(): object
 }
 
-/** A request to a route. Path parameters default to values of the scene. */
+/** A request to a route. Path parameters default to values of `SampleData`. */
 interface Sample {
   query?: Readonly<Record<string, string>>
   params?: (scene: SampleData) => Readonly<Record<string, string>>
@@ -39,7 +39,7 @@ interface Sample {
 
 /** The most expensive request of a route that a caller can send. Its query also has `testnet=true`. */
 export interface CostliestRequest extends Sample {
-  /** What makes it expensive. */
+  /** Why the request is expensive, such as the number of its names. */
   what?: string
   /**
    * Owner of the key that the request carries: a wallet of the largest cluster, or another wallet; no key where
@@ -50,7 +50,7 @@ export interface CostliestRequest extends Sample {
 
 /** A request that a route refuses. It carries the same key as the route's most expensive request. */
 export interface RefusedRequest extends Sample {
-  /** What is wrong. */
+  /** The reason for which the route refuses the request. */
   what: string
   error: ErrorCode
   /** The request carries no key. */
@@ -64,24 +64,24 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
   error: 'unauthorized',
 }
 
-export const repeat = <T>(count: number, make: (i: number) => T): T[] =>
+export const repeatFor = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 /** As many wallets to add as a change may have. */
 export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
-  repeat(100, () => ({ address: evmAddress(), name: freshName() }))
+  repeatFor(100, () => ({ address: evmAddress(), name: freshName() }))
 
 /** Rules of a community of maximum length. */
 export const longRules = ({ solanaAddress }: SampleData) => ({
-  requirements: [{ kind: 'allowlist', addresses: repeat(1_000, solanaAddress) }],
+  requirements: [{ kind: 'allowlist', addresses: repeatFor(1_000, solanaAddress) }],
 })
 
 /** Addresses of a bulk look-up. */
-export const manyAddresses = ({ cosmosAddress }: SampleData) => repeat(1_000, cosmosAddress)
+export const manyAddresses = ({ cosmosAddress }: SampleData) => repeatFor(1_000, cosmosAddress)
 
 /** Body of a quote for that number of names. */
 export const manyNames = (network: string, count: number) => (scene: SampleData) => ({
   network,
   sender: scene[`${familyOf(network).addressType}Address`](),
-  names: repeat(count, () => ({ name: scene.freshName() })),
+  names: repeatFor(count, () => ({ name: scene.freshName() })),
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
-import { withoutAbsent, z } from './schema.js'
+import { removeAbsentValues, z } from './schema.js'
 
 /** Every optional field of a schema: its path, and a body with only this field. */
 function optionalFields(
@@ -32,7 +32,7 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
     for (const { path, body } of optionalFields(schema)) {
       seen.push(`${method} ${route} ${path.join('.')}`)
       for (const value of [null, '', 'undefined']) {
-        const parsed = schema!.safeParse(withoutAbsent(schema, body(value)))
+        const parsed = schema!.safeParse(removeAbsentValues(schema, body(value)))
         const at = (parsed.error?.issues ?? []).filter((issue) =>
           issue.path.join('.').startsWith(path.join('.')),
         )
@@ -60,12 +60,12 @@ it('a required field, an unknown field and a property of Object.prototype are no
   const body = JSON.parse(
     '{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}',
   )
-  expect(withoutAbsent(named, body)).toStrictEqual(body)
+  expect(removeAbsentValues(named, body)).toStrictEqual(body)
 })
 
 it.each([{ other: null }, { other: 1 }, { other: 'x' }, { other: [] }, { other: [null] }])(
   'a body that is not an object is not changed: $other',
   ({ other }) => {
-    expect(withoutAbsent(named, other)).toStrictEqual(other)
+    expect(removeAbsentValues(named, other)).toStrictEqual(other)
   },
 )

@@ -26,13 +26,13 @@ export const okResponses = (description: string, schema: z.ZodType | z.ZodRawSha
 })
 
 /** Removes absent values from a body wherever its schema does not require them, at any depth. */
-export function withoutAbsent(schema: unknown, value: unknown): unknown {
+export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return isAbsent(value) ? undefined : withoutAbsent(schema.unwrap(), value)
+    return isAbsent(value) ? undefined : removeAbsentValues(schema.unwrap(), value)
   // a codec too: the request has its input side
-  if (schema instanceof z.ZodPipe) return withoutAbsent(schema.in, value)
+  if (schema instanceof z.ZodPipe) return removeAbsentValues(schema.in, value)
   if (schema instanceof z.ZodArray && Array.isArray(value))
-    return value.map((one) => withoutAbsent(schema.element, one))
+    return value.map((one) => removeAbsentValues(schema.element, one))
   if (
     !(schema instanceof z.ZodObject) ||
     typeof value !== 'object' ||
@@ -43,7 +43,7 @@ export function withoutAbsent(schema: unknown, value: unknown): unknown {
   const { shape } = schema
   const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [
     key,
-    Object.hasOwn(shape, key) ? withoutAbsent(shape[key], field) : field,
+    Object.hasOwn(shape, key) ? removeAbsentValues(shape[key], field) : field,
   ])
   return Object.fromEntries(fields)
 }
@@ -58,10 +58,10 @@ function mostOf(schema: z.ZodArray): number | undefined {
  * The part of an unvalidated body that its schema knows. The price of the request depends on it.
  * @throws ApiError too_many for a list over its limit
  */
-export function withinBounds(schema: unknown, value: unknown): unknown {
+export function requireListBounds(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return withinBounds(schema.unwrap(), value)
-  if (schema instanceof z.ZodPipe) return withinBounds(schema.in, value)
+    return requireListBounds(schema.unwrap(), value)
+  if (schema instanceof z.ZodPipe) return requireListBounds(schema.in, value)
   if (schema instanceof z.ZodArray) {
     if (Array.isArray(value)) requireAtMost(mostOf(schema), value.length)
     return value
@@ -72,7 +72,7 @@ export function withinBounds(schema: unknown, value: unknown): unknown {
   return Object.fromEntries(
     known.map((key) => [
       key,
-      withinBounds(schema.shape[key], (value as Record<string, unknown>)[key]),
+      requireListBounds(schema.shape[key], (value as Record<string, unknown>)[key]),
     ]),
   )
 }
@@ -87,13 +87,13 @@ function requireAtMost(most: unknown, count: number): void {
  * Validates a body against its schema. Absent values of optional fields count as left out.
  * @throws ApiError too_many for an array over its limit, else invalid_request with a detail for each fault
  */
-export function validated<Schema extends z.ZodType>(
+export function validateBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
   // reject long arrays before each element is validated
-  withinBounds(schema, value)
-  const parsed = schema.safeParse(withoutAbsent(schema, value))
+  requireListBounds(schema, value)
+  const parsed = schema.safeParse(removeAbsentValues(schema, value))
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const tooMany = issues.find((issue) => issue.code === 'too_big' && issue.origin === 'array')

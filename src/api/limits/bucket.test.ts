@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { availableUnits, type Rate, withdraw } from './bucket.js'
+import { availableUnits, type BucketRate, withdrawUnits } from './bucket.js'
 
-const RATE: Rate = { perSecond: 50, burst: 300 }
+const RATE: BucketRate = { perSecond: 50, burst: 300 }
 const rates = fc.record({
   perSecond: fc.integer({ min: 1, max: 10_000 }),
   burst: fc.integer({ min: 1, max: 10_000 }),
@@ -15,7 +15,7 @@ const steps = fc.array(
 )
 
 /** Textbook implementation of a token bucket: a token count that is increased by the elapsed time. */
-function tokens({ perSecond, burst }: Rate) {
+function tokens({ perSecond, burst }: BucketRate) {
   let held = burst
   return {
     pass: (ms: number) => {
@@ -40,7 +40,7 @@ describe('a token bucket', () => {
         for (const { afterMs, units } of asked) {
           nowMs += afterMs
           model.pass(afterMs)
-          const made = withdraw(rate, fullMs, nowMs, units)
+          const made = withdrawUnits(rate, fullMs, nowMs, units)
           expect(made.waitMs === 0).toBe(model.take(units))
           fullMs = made.fullMs
           expect(availableUnits(rate, fullMs, nowMs)).toBe(model.held())
@@ -56,12 +56,14 @@ describe('a token bucket', () => {
         let nowMs = 1_000_000
         for (const { afterMs, units } of asked) {
           nowMs += afterMs
-          const made = withdraw(rate, fullMs, nowMs, units)
+          const made = withdrawUnits(rate, fullMs, nowMs, units)
           if (made.waitMs > 0) {
             expect(availableUnits(rate, made.fullMs, nowMs)).toBe(
               availableUnits(rate, fullMs, nowMs),
             )
-            expect(withdraw(rate, made.fullMs, nowMs + made.waitMs + 0.001, units).waitMs).toBe(0)
+            expect(
+              withdrawUnits(rate, made.fullMs, nowMs + made.waitMs + 0.001, units).waitMs,
+            ).toBe(0)
           }
           fullMs = made.fullMs
         }
@@ -72,7 +74,7 @@ describe('a token bucket', () => {
   it('allows its burst at once, then its rate', () => {
     let fullMs = 0
     const take = (nowMs: number) => {
-      const made = withdraw(RATE, fullMs, nowMs, 1)
+      const made = withdrawUnits(RATE, fullMs, nowMs, 1)
       fullMs = made.fullMs
       return made.waitMs
     }

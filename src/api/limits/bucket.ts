@@ -1,15 +1,15 @@
 /** Rate of a token bucket: units that flow in per second, and its capacity. */
-export interface Rate {
+export interface BucketRate {
   perSecond: number
   burst: number
 }
 
-const per = (seconds: number, burst: number): Rate => ({ perSecond: burst / seconds, burst })
-export const perMinute = (units: number): Rate => per(60, units)
-export const perDay = (units: number): Rate => per(86_400, units)
+const per = (seconds: number, burst: number): BucketRate => ({ perSecond: burst / seconds, burst })
+export const ratePerMinute = (units: number): BucketRate => per(60, units)
+export const ratePerDay = (units: number): BucketRate => per(86_400, units)
 
 /** Bucket after a withdrawal. */
-export interface Withdrawal {
+export interface BucketWithdrawal {
   /** Time at which the bucket is full again, ms. It is the bucket's whole state. */
   fullMs: number
   /** 0 for a withdrawal that was made, else the time after which it will succeed. */
@@ -20,13 +20,19 @@ export interface Withdrawal {
 const EPSILON_MS = 1e-6
 
 /** Time in which a number of units flows in. */
-export const refillMs = (units: number, { perSecond }: Rate): number => (units * 1_000) / perSecond
+export const refillMs = (units: number, { perSecond }: BucketRate): number =>
+  (units * 1_000) / perSecond
 
 /**
  * Withdraws units from a bucket (GCRA: the bucket's state is the time at which it is full). A full bucket allows any
  * withdrawal and goes into debt, because a request that costs more than the burst could never succeed otherwise.
  */
-export function withdraw(rate: Rate, fullMs: number, nowMs: number, units: number): Withdrawal {
+export function withdrawUnits(
+  rate: BucketRate,
+  fullMs: number,
+  nowMs: number,
+  units: number,
+): BucketWithdrawal {
   const fromMs = Math.max(fullMs, nowMs)
   const nextMs = fromMs + refillMs(units, rate)
   const overMs = nextMs - nowMs - refillMs(rate.burst, rate)
@@ -35,7 +41,7 @@ export function withdraw(rate: Rate, fullMs: number, nowMs: number, units: numbe
 }
 
 /** Whole units in a bucket. */
-export const availableUnits = (rate: Rate, fullMs: number, nowMs: number): number =>
+export const availableUnits = (rate: BucketRate, fullMs: number, nowMs: number): number =>
   Math.max(
     0,
     Math.floor(rate.burst - (Math.max(0, fullMs - nowMs) * rate.perSecond) / 1_000 + EPSILON_MS),

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { type BucketTimes, readBuckets } from '../../db/auth/limitBuckets.js'
+import { type BucketFullTimes, readBuckets } from '../../db/auth/limitBuckets.js'
 import type { ChangeLimit } from '../../db/journal/appendSignedChanges.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { perDay, perMinute, type Rate } from './bucket.js'
-import { bucketNamesOf, type Charge, requireSharedUnits, spendLocked } from './shared.js'
+import { type BucketRate, ratePerDay, ratePerMinute } from './bucket.js'
+import { bucketNamesOf, requireSharedUnits, type SharedCharge, spendLocked } from './shared.js'
 
 /**
  * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
@@ -48,7 +48,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   }
 }
 
-/** Who makes the change. */
+/** Caller of a change, whose buckets the change is charged to. */
 interface Changer {
   network: Network
   wallet: Buffer
@@ -62,29 +62,29 @@ function chargesOf(
   limits: ChangeLimits,
   { network, wallet, community, address }: Changer,
   work: Work,
-): Charge[] {
-  const chargeOf = (whose: string) => (kind: string, rate: Rate, units: number) => ({
+): SharedCharge[] {
+  const chargeOf = (whose: string) => (kind: string, rate: BucketRate, units: number) => ({
     kind,
     rate,
     units,
     bucket: `${kind} ${network} ${whose}`,
   })
   const changesOf = (charge: ReturnType<typeof chargeOf>) => [
-    charge('changes-a-minute', perMinute(limits.changesPerMinute), work.changes),
-    charge('changes-a-day', perDay(limits.changesPerDay), work.changes),
+    charge('changes-a-minute', ratePerMinute(limits.changesPerMinute), work.changes),
+    charge('changes-a-day', ratePerDay(limits.changesPerDay), work.changes),
   ]
-  const ofAddress = perDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
+  const ofAddress = ratePerDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
   const own = chargeOf(toHex(wallet))
   return [
     ...changesOf(own),
-    own('clusters-a-day', perDay(limits.clustersPerDay), work.clusters),
-    own('names-a-day', perDay(limits.namesPerDay), work.names),
+    own('clusters-a-day', ratePerDay(limits.clustersPerDay), work.clusters),
+    own('names-a-day', ratePerDay(limits.namesPerDay), work.names),
     ...(community === null ? [] : changesOf(chargeOf(`rules of ${community}`))),
     ...(address === null ? [] : [chargeOf(address)('changes-of-address', ofAddress, work.changes)]),
   ]
 }
 
-const isAsked = ({ units }: Charge): boolean => units > 0
+const isAsked = ({ units }: SharedCharge): boolean => units > 0
 
 /** Who requests a change, and what limits apply. */
 interface Asked {
@@ -99,7 +99,7 @@ interface Asked {
  * address.
  */
 const NOTED = ['changes-a-minute', 'changes-of-address']
-const notedOf = (charges: readonly Charge[]): string[] =>
+const notedOf = (charges: readonly SharedCharge[]): string[] =>
   bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
 /** Buckets that refused a change lately. Further changes of them are refused without waiting in the queue. */
@@ -110,7 +110,7 @@ const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
  * @returns the limit to charge the change to; none where nothing is limited
  * @throws ApiError rate_limited
  */
-export async function changeLimitOf(
+export async function changeLimitFor(
   { pool, network, limits, caller }: Asked,
   wallet: Buffer,
   community: string | null,
@@ -132,9 +132,9 @@ export async function changeLimitOf(
 function bucketLimit(
   limits: ChangeLimits,
   changer: Changer,
-  least: readonly Charge[],
+  least: readonly SharedCharge[],
 ): ChangeLimit {
-  let before: BucketTimes
+  let before: BucketFullTimes
   let spend: (db: Queryable) => Promise<void>
   return {
     async read(db) {

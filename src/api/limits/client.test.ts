@@ -1,7 +1,7 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { callerOfRequest, clientAddress } from '../http/clientAddress.js'
-import { countedAddress } from './client.js'
+import { rateLimitAddress } from './client.js'
 
 describe('the counted part of an address', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('the counted part of an address', () => {
     ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
     ['203.0.113.7, evil', 'unknown'],
     [undefined, 'unknown'],
-  ])('%s', (address, counted) => expect(countedAddress(address)).toBe(counted))
+  ])('%s', (address, counted) => expect(rateLimitAddress(address)).toBe(counted))
 })
 
 /** Express's own implementation of `trust proxy`. */
@@ -28,7 +28,7 @@ function trusting(proxies: number | string[]): (address: string, hop: number) =>
 
 function countedOf(headers: Record<string, string>, proxies: number | string[] = ['10.0.0.0/8']) {
   const req = { headers, socket: { remoteAddress: '10.0.0.2' } }
-  return countedAddress(clientAddress(req, trusting(proxies)))
+  return rateLimitAddress(clientAddress(req, trusting(proxies)))
 }
 
 describe('the client behind a proxy that writes', () => {

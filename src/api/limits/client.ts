@@ -6,8 +6,8 @@ const GROUPS = 8
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** The part of a client's address that limits count: an IPv4 address, or the /64 prefix of an IPv6 address. */
-export function countedAddress(address = ''): string {
+/** The address by which rate limits count a client: its IPv4 address, or the /64 prefix of its IPv6 address. */
+export function rateLimitAddress(address = ''): string {
   const text = address.split('%')[0]!
   const mapped = MAPPED.exec(text)?.[1] ?? address
   if (isIPv4(mapped)) return mapped

@@ -1,5 +1,5 @@
 import type { Answer } from '../http/answer.js'
-import { limitOf, type PageLimit } from '../http/query.js'
+import { type PageLimitBounds, pageLimitOf } from '../http/query.js'
 import type { Price, Route } from '../http/route.js'
 
 const fixed = (units: number): Price => ({ text: String(units), of: () => units })
@@ -36,9 +36,9 @@ export const QUOTE_PER_NAME_PRICE: Price = {
 export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Price of a page of the feed. */
-export const feedPagePrice = (limit: PageLimit): Price => ({
+export const feedPagePrice = (limit: PageLimitBounds): Price => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
-  of: (query) => 1 + limitOf(query, limit) / EVENTS_PER_UNIT,
+  of: (query) => 1 + pageLimitOf(query, limit) / EVENTS_PER_UNIT,
 })
 
 /** The price that a route declares, else the price of a look-up, a bulk look-up or a change. */

@@ -4,17 +4,17 @@ import { findApiKeyRate } from '../../db/auth/apiKeys.js'
 import { withTimeout } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
 import type { Client } from '../serving/exchange.js'
-import { perDay, type Rate } from './bucket.js'
+import { type BucketRate, ratePerDay } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
-import { countedAddress } from './client.js'
-import { Buckets, type Quota } from './meter.js'
+import { rateLimitAddress } from './client.js'
+import { type BucketQuota, LocalBuckets } from './meter.js'
 import { spendSharedNow } from './shared.js'
 
 export interface LimitSettings extends ChangeLimits {
   /** Rate of an address without an API key. */
-  address: Rate
+  address: BucketRate
   /** Rate of an API key, and of all keys together at one address. */
-  key: Rate
+  key: BucketRate
   /** API keys that an address may make in a day. */
   keysPerDay: number
 }
@@ -23,7 +23,7 @@ export interface LimitSettings extends ChangeLimits {
 export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
-export interface Meter {
+export interface RequestMeter {
   /** True if the operator gave the client limits of its own. */
   readonly isRaised: boolean
   /** @throws ApiError rate_limited */
@@ -36,7 +36,7 @@ export interface Meter {
 }
 
 /** Meter where nothing is limited. */
-export const UNLIMITED_METER: Meter = {
+export const UNLIMITED_METER: RequestMeter = {
   isRaised: true,
   spend() {},
   giveBack() {},
@@ -45,12 +45,12 @@ export const UNLIMITED_METER: Meter = {
 }
 
 /** A meter for requests that may cost more than a bucket holds: the rest becomes a debt. */
-export const owingMeter = (meter: Meter): Meter => ({
+export const meterWithDebt = (meter: RequestMeter): RequestMeter => ({
   ...meter,
   spend: (units) => meter.giveBack(-units),
 })
 
-export type Gate = ReturnType<typeof createGate>
+export type RateLimitGate = ReturnType<typeof createRateLimitGate>
 
 /** Cache of API keys: how many, and how long each look-up is valid. */
 const MAX_KEYS = 10_000
@@ -61,13 +61,13 @@ const KEY_LIMIT_MS = 300
 type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
 
 /** @param settings null where nothing is limited */
-export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
+export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Pool) {
   if (!settings) {
     const unlimited = () => UNLIMITED_METER
     return { ofAddress: unlimited, ofPreflights: unlimited, ofClient: unlimited }
   }
   const { address: rate } = settings
-  const buckets = new Buckets()
+  const buckets = new LocalBuckets()
   const keys = new LRUCache<string, KnownKey, Buffer>({
     max: MAX_KEYS,
     ttl: KEY_REMEMBERED_MS,
@@ -75,7 +75,11 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     noDeleteOnStaleGet: true,
     fetchMethod: (_id, _stale, { context: hash }) => findApiKeyRate(pool, hash),
   })
-  const meterOf = (address: string, quotas: readonly Quota[], isRaised = false): Meter => ({
+  const meterOf = (
+    address: string,
+    quotas: readonly BucketQuota[],
+    isRaised = false,
+  ): RequestMeter => ({
     isRaised,
     spend: (units) => buckets.withdraw(quotas, units),
     giveBack: (units) => buckets.giveBack(quotas, units),
@@ -86,15 +90,15 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
         bucket: `${kind} ${quota.bucket}`,
         units,
       }))
-      const ofKeys = perDay(settings.keysPerDay)
+      const ofKeys = ratePerDay(settings.keysPerDay)
       const key = { kind, bucket: `${kind} ${address}`, rate: ofKeys, units: 1 }
       return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
     },
     fields: () => buckets.fields(quotas),
   })
   /** Meter of a request's address, regardless of its API key. */
-  const ofAddress = ({ ip }: Client, counted = ''): Meter => {
-    const address = countedAddress(ip)
+  const ofAddress = ({ ip }: Client, counted = ''): RequestMeter => {
+    const address = rateLimitAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
   /** Limits key look-ups of an address to the rate of its requests. */
@@ -106,9 +110,9 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
       return false
     }
   }
-  const meterOfKey = (id: string, client: Client, found: KnownKey | undefined): Meter => {
+  const meterOfKey = (id: string, client: Client, found: KnownKey | undefined): RequestMeter => {
     if (!found?.isKnown) return ofAddress(client)
-    const address = countedAddress(client.ip)
+    const address = rateLimitAddress(client.ip)
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
     // an address may make many keys, so all keys of an address share a second limit
     const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
@@ -118,12 +122,12 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
    * Returns at once unless the database has to be queried. Without a result in time, the previous result counts; a
    * key without one counts as unknown.
    */
-  const ofKey = (hash: Buffer, client: Client): Meter | Promise<Meter> => {
+  const ofKey = (hash: Buffer, client: Client): RequestMeter | Promise<RequestMeter> => {
     const id = hash.toString('base64')
     const known = keys.get(id)
     if (known) return meterOfKey(id, client, known)
     const former = () => meterOfKey(id, client, keys.peek(id, { allowStale: true }))
-    if (!mayLookUp(countedAddress(client.ip))) return former()
+    if (!mayLookUp(rateLimitAddress(client.ip))) return former()
     const asked = keys.fetch(id, { context: hash }).catch(() => undefined)
     return withTimeout(KEY_LIMIT_MS, asked, undefined).then((found) =>
       found ? meterOfKey(id, client, found) : former(),
@@ -134,7 +138,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     /** Meter of preflights, which have a bucket of their own per address. */
     ofPreflights: (client: Client) => ofAddress(client, 'preflights of '),
     /** Meter of a request's API key; of its address where the key is missing or unknown. */
-    ofClient(client: Client): Meter | Promise<Meter> {
+    ofClient(client: Client): RequestMeter | Promise<RequestMeter> {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)
     },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiError } from '../http/errors.js'
-import { Buckets, type Quota } from './meter.js'
+import { type BucketQuota, LocalBuckets } from './meter.js'
 
-const quota = (bucket: string): Quota => ({
+const quota = (bucket: string): BucketQuota => ({
   kind: 'address',
   bucket,
   rate: { perSecond: 50, burst: 300 },
@@ -11,7 +11,7 @@ const quota = (bucket: string): Quota => ({
 /** Buckets with a stopped clock. */
 function fixture(max?: number) {
   const clock = { ms: 1_000 }
-  const buckets = new Buckets(() => clock.ms, max)
+  const buckets = new LocalBuckets(() => clock.ms, max)
   const spend = (name: string, units: number): ApiError | null => {
     try {
       buckets.withdraw([quota(name)], units)

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { availableUnits, type Rate, refillMs, withdraw } from './bucket.js'
+import { availableUnits, type BucketRate, refillMs, withdrawUnits } from './bucket.js'
 
 /** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
 
-export interface Quota {
+export interface BucketQuota {
   /** Name of the limit in headers and metrics. */
   kind: string
   bucket: string
-  rate: Rate
+  rate: BucketRate
 }
 
 /** Buckets of this process by their names: the time (ms) at which each is full again. */
-export class Buckets {
+export class LocalBuckets {
   readonly #fullMs: LRUCache<string, number>
   readonly #now: () => number
 
@@ -28,12 +28,12 @@ export class Buckets {
   }
 
   /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
-  withdraw(quotas: readonly Quota[], units: number): void {
+  withdraw(quotas: readonly BucketQuota[], units: number): void {
     if (units === 0) return
     const nowMs = this.#now()
     const made: number[] = []
     for (const { kind, bucket, rate } of quotas) {
-      const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
+      const { fullMs, waitMs } = withdrawUnits(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
       if (waitMs > 0) throw rateLimitedError(kind, waitMs)
       made.push(fullMs)
     }
@@ -41,7 +41,7 @@ export class Buckets {
   }
 
   /** Gives back units that were withdrawn. */
-  giveBack(quotas: readonly Quota[], units: number): void {
+  giveBack(quotas: readonly BucketQuota[], units: number): void {
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
       if (fullMs !== undefined)
@@ -50,7 +50,7 @@ export class Buckets {
   }
 
   /** Headers with the state of the quotas: names and values in alternation. */
-  fields(quotas: readonly Quota[]): string[] {
+  fields(quotas: readonly BucketQuota[]): string[] {
     const nowMs = this.#now()
     const states = quotas.map((quota) => {
       const fullMs = this.#fullMs.get(quota.bucket) ?? 0
@@ -62,17 +62,21 @@ export class Buckets {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
-const policyOf = ({ kind, rate }: Omit<Quota, 'bucket'>): string =>
+const policyOf = ({ kind, rate }: Omit<BucketQuota, 'bucket'>): string =>
   `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
-const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number): string =>
+const stateOf = ({ kind }: Pick<BucketQuota, 'kind'>, held: number, fullInMs: number): string =>
   `"${kind}";r=${held};t=${seconds(fullInMs)}`
 
 /**
  * Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds; `r` units are left, and the bucket
  * is full in `t` seconds.
  */
-export const rateLimitHeaders = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+export const rateLimitHeaders = (
+  quota: Omit<BucketQuota, 'bucket'>,
+  held: number,
+  fullInMs: number,
+) => ({
   'ratelimit-policy': policyOf(quota),
   ratelimit: stateOf(quota, held, fullInMs),
 })

@@ -1,28 +1,28 @@
 import type pg from 'pg'
 import {
-  type BucketTimes,
+  type BucketFullTimes,
+  deleteFullBuckets,
   lockBuckets,
   readBuckets,
-  sweepBuckets,
   writeBuckets,
 } from '../../db/auth/limitBuckets.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
-import { withdraw } from './bucket.js'
-import { type Quota, rateLimitedError, rateLimitHeaders } from './meter.js'
+import { withdrawUnits } from './bucket.js'
+import { type BucketQuota, rateLimitedError, rateLimitHeaders } from './meter.js'
 
 /** Units to withdraw from a bucket that all processes share. */
-export interface Charge extends Quota {
+export interface SharedCharge extends BucketQuota {
   units: number
 }
 
-export const bucketNamesOf = (charges: readonly Charge[]): string[] =>
+export const bucketNamesOf = (charges: readonly SharedCharge[]): string[] =>
   charges.map(({ bucket }) => bucket)
 
 /** @returns the new times of the buckets @throws ApiError rate_limited */
-function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): number[] {
+function withdrawn(charges: readonly SharedCharge[], { nowMs, fullMs }: BucketFullTimes): number[] {
   return charges.map((charge, i) => {
-    const made = withdraw(charge.rate, fullMs[i]!, nowMs, charge.units)
+    const made = withdrawUnits(charge.rate, fullMs[i]!, nowMs, charge.units)
     if (made.waitMs > 0)
       throw rateLimitedError(charge.kind, made.waitMs, rateLimitHeaders(charge, 0, made.waitMs))
     return made.fullMs
@@ -30,7 +30,10 @@ function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): 
 }
 
 /** Checks the buckets without a withdrawal. @throws ApiError rate_limited where they do not hold the units */
-export async function requireSharedUnits(db: Queryable, charges: readonly Charge[]): Promise<void> {
+export async function requireSharedUnits(
+  db: Queryable,
+  charges: readonly SharedCharge[],
+): Promise<void> {
   withdrawn(charges, await readBuckets(db, bucketNamesOf(charges)))
 }
 
@@ -38,16 +41,19 @@ export async function requireSharedUnits(db: Queryable, charges: readonly Charge
  * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
  * rate_limited
  */
-export function spendLocked(charges: readonly Charge[], times: BucketTimes) {
+export function spendLocked(charges: readonly SharedCharge[], times: BucketFullTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketNamesOf(charges), left)
 }
 
 /** Withdraws in a transaction of its own. @throws ApiError rate_limited */
-export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
+export async function spendSharedNow(
+  pool: pg.Pool,
+  charges: readonly SharedCharge[],
+): Promise<void> {
   await inTransaction(pool, async (client) => {
     const times = await lockBuckets(client, bucketNamesOf(charges))
     await spendLocked(charges, times)(client)
   })
-  await sweepBuckets(pool)
+  await deleteFullBuckets(pool)
 }

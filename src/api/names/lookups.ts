@@ -4,10 +4,10 @@ import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitive
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
 import type { Context } from '../http/context.js'
 
-export type NameRecord = ReturnType<typeof record | typeof unreadable>
+export type NameOfAddress = ReturnType<typeof record | typeof unreadable>
 
 /** A text that is not an address, or has a wrong checksum, has no name. */
-export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
+export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
   return record(address, await context.lookups[context.network].nameOf(address.bytes))
@@ -16,7 +16,7 @@ export async function nameOfAddress(context: Context, input: string): Promise<Na
 export async function namesOfAddresses(
   context: Context,
   inputs: readonly string[],
-): Promise<NameRecord[]> {
+): Promise<NameOfAddress[]> {
   const { pool, network, turn } = context
   const parsed = await mapInTurns(turn, inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
@@ -40,7 +40,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 })
 
 /** Wallet that a name resolves to. */
-export type AddressRecord = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
+export type AddressOfName = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
 /** Addresses of names, in order. A text that is not a name, or resolves to nothing, is left out. */
 export async function resolveTexts(context: Context, inputs: readonly string[]) {

@@ -6,7 +6,7 @@ import { pathOfName } from '../../web/paths.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-/** Maximum number of wallets per response. A single cluster, of at most 1,000 wallets, always fits. */
+/** Maximum number of wallets per response. The limit exceeds the 1,000 wallets of the largest cluster. */
 const MAX_WALLETS = 10_000
 
 export async function metadataOfName(context: Context, input: string) {

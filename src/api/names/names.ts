@@ -6,12 +6,12 @@ import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
-export const NO_NAME = `A name is ${NAME_RULE}.`
+export const NO_NAME_MESSAGE = `A name is ${NAME_RULE}.`
 
 /** Canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
-  if (name === null) throw new ApiError('invalid_name', NO_NAME)
+  if (name === null) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
   return name
 }
 
@@ -19,7 +19,7 @@ export function requireName(input: string): string {
  * Canonical forms. Reports up to 20 malformed names, each with the path that `pathOf` gives. @throws ApiError
  * invalid_name
  */
-export function requireNames<T>(
+export function requireNameList<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
   pathOf: (index: number) => string,
@@ -29,9 +29,10 @@ export function requireNames<T>(
   inputs.forEach((input, index) => {
     const name = read(input)
     if (name !== null) names.push(name)
-    else if (details.length < MAX_DETAILS) details.push({ path: pathOf(index), message: NO_NAME })
+    else if (details.length < MAX_DETAILS)
+      details.push({ path: pathOf(index), message: NO_NAME_MESSAGE })
   })
-  if (details.length > 0) throw new ApiError('invalid_name', NO_NAME, { details })
+  if (details.length > 0) throw new ApiError('invalid_name', NO_NAME_MESSAGE, { details })
   return names
 }
 

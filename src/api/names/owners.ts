@@ -13,7 +13,7 @@ import { ApiError } from '../http/errors.js'
 import { millisecondsText } from '../http/timestamps.js'
 
 /** Names per page. */
-export const OWNED_AT_ONCE = 1_000
+export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what

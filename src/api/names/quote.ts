@@ -1,6 +1,6 @@
 import type { ChainPort, RegistrationRequest } from '../../chains/chain.js'
-import { readHead } from '../../db/journal/head.js'
-import { isCluster } from '../../db/registry/clusters.js'
+import { readJournalHead } from '../../db/journal/head.js'
+import { clusterExists } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
@@ -9,7 +9,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { availabilityOfNames, requireNames } from './names.js'
+import { availabilityOfNames, requireNameList } from './names.js'
 
 /** Request of a quote. Only its shape has been validated. */
 export interface QuoteRequest {
@@ -29,7 +29,7 @@ export interface QuoteRequest {
 export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
 /** @throws ApiError invalid_amount when an element has several */
-export function amountOf(
+export function bidAmountOf(
   element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
   path: string,
 ): unknown {
@@ -43,7 +43,7 @@ export function amountOf(
 
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
-export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
+export type QuoteOfPort<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
 
 /**
  * Transaction data for registering names from a chain.
@@ -52,11 +52,11 @@ export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['
  * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteOn<Port extends ChainPort>(
+export async function quoteOnChain<Port extends ChainPort>(
   context: Context,
   request: QuoteRequest,
   isOfFamily: (port: ChainPort) => port is Port,
-): Promise<QuoteOf<Port>> {
+): Promise<QuoteOfPort<Port>> {
   const chain = enabled(context.chains.filter(isOfFamily), request)
   if (chain.isWatchOnly)
     throw new ApiError(
@@ -70,10 +70,13 @@ export async function quoteOn<Port extends ChainPort>(
       `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
   const asked = await registrationOf({ ...context, network: chain.network }, request, chain)
-  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOf<Port>
+  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOfPort<Port>
 }
 
-/** The chain checks the rest. */
+/**
+ * The registration that a request asks a chain to quote. Checks everything that does not depend on the chain, which
+ * `quote` of its port checks.
+ */
 async function registrationOf(
   context: Context,
   request: QuoteRequest,
@@ -81,7 +84,7 @@ async function registrationOf(
 ): Promise<Referred<RegistrationRequest>> {
   const sender = senderOf(request.sender, family.addressType)
   const names = distinctNames(request.names.map(({ name }) => name))
-  const { minimumWei } = await readHead(context.pool, context.network)
+  const { minimumWei } = await readJournalHead(context.pool, context.network)
   const amounts = readAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
@@ -124,7 +127,7 @@ function senderOf(input: string, type: AddressType): string {
 }
 
 function distinctNames(inputs: readonly string[]): string[] {
-  const names = requireNames(inputs, parseClusterName, (i) => `names[${i}].name`)
+  const names = requireNameList(inputs, parseClusterName, (i) => `names[${i}].name`)
   const first = new Map<string, number>()
   const details: ErrorDetail[] = []
   names.forEach((name, i) => {
@@ -185,7 +188,7 @@ async function referralOf(
   ]
   if (!id)
     throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  return (await isCluster(context.pool, context.network, id)) ? id : null
+  return (await clusterExists(context.pool, context.network, id)) ? id : null
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {

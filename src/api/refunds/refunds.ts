@@ -5,9 +5,9 @@ import {
   type OwedMoney,
   type OwedMoneyQuery,
 } from '../../chains/chain.js'
-import { type Credit, creditsOf } from '../../db/bridge/credits.js'
+import { type Credit, findCreditsOfAddress } from '../../db/bridge/credits.js'
 import { formerPaymentsContracts } from '../../db/outbox/contract.js'
-import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
+import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
 import { withTimeout } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { EVM, FAMILIES } from '../../registry/families.js'
@@ -38,7 +38,7 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'>
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
 }
 
-export type Refunds = Awaited<ReturnType<typeof refundsOf>>
+export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
  * Money owed to an address on all chains of a network, each with the transaction that takes it. A chain that does not
@@ -46,15 +46,19 @@ export type Refunds = Awaited<ReturnType<typeof refundsOf>>
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
-export async function refundsOf(context: RefundContext, input: string, to: string | undefined) {
+export async function refundsOfAddress(
+  context: RefundContext,
+  input: string,
+  to: string | undefined,
+) {
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
   if (!FAMILIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
-    type === EVM.addressType ? creditsOf(pool, network, bytes) : [],
-    findOwedPayments(pool, network, bytes, context.now()),
+    type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],
+    findPaymentsOwedToPayer(pool, network, bytes, context.now()),
     findPaidTokens(pool, network, bytes),
     formerPaymentsContracts(pool, network),
   ])
@@ -122,7 +126,7 @@ type Question = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
 }
 
 function questionsOf(
-  payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
+  payments: Awaited<ReturnType<typeof findPaymentsOwedToPayer>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
   former: Awaited<ReturnType<typeof formerPaymentsContracts>>,
 ): Question[] {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
-import { type ResponseMessage, send } from '../http/answer.js'
+import { type ResponseMessage, sendResponse } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
@@ -32,7 +32,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'
 export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): FinishExchange {
   const logFault = createFaultLog(log)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
-    send(res, message, ['x-request-id', id, ...fields])
+    sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ok, okJsonBytes } from '../http/answer.js'
-import { orNotModified, withEntityTag } from './etag.js'
+import { answerOfJsonBytes, ok } from '../http/answer.js'
+import { notModifiedIfMatching, withEntityTag } from './etag.js'
 
 const answer = withEntityTag(ok({ name: 'alice' }))
 const etag = answer.headers!.etag!
@@ -9,7 +9,9 @@ describe('entity tags', () => {
   it('depend on the JSON text', () => {
     expect(withEntityTag(ok({ name: 'alice' })).headers).toEqual(answer.headers)
     expect(withEntityTag(ok({ name: 'bob' })).headers!.etag).not.toBe(etag)
-    expect(withEntityTag(okJsonBytes(Buffer.from('{"name":"alice"}'))).headers!.etag).toBe(etag)
+    expect(withEntityTag(answerOfJsonBytes(Buffer.from('{"name":"alice"}'))).headers!.etag).toBe(
+      etag,
+    )
     expect(withEntityTag({ ...ok(null), status: 404 }).headers).toBeUndefined()
   })
 
@@ -26,14 +28,17 @@ describe('entity tags', () => {
     ['in a list', `"x", ${etag}`],
     ['by *', ' * '],
   ])('omit the content for a client that sends them, %s', (_, known) => {
-    expect(orNotModified(answer, known)).toMatchObject({ status: 304, headers: answer.headers })
+    expect(notModifiedIfMatching(answer, known)).toMatchObject({
+      status: 304,
+      headers: answer.headers,
+    })
   })
 
   it.each(['-gzip', '--gzip', ';gzip', ':gzip', '-br', ';br', '-zstd', '-deflate'])(
     'omit the content for a client that sends them as a proxy changed them, with %s',
     (suffix) => {
       for (const tag of [etag, etag.slice(2)])
-        expect(orNotModified(answer, tag.replace(/"$/, `${suffix}"`))).toMatchObject({
+        expect(notModifiedIfMatching(answer, tag.replace(/"$/, `${suffix}"`))).toMatchObject({
           status: 304,
         })
     },
@@ -46,6 +51,6 @@ describe('entity tags', () => {
     ['another', '"x"'],
     ['one cut short', etag.slice(0, -1)],
   ])('do not omit the content for a client that sends %s', (_, other) => {
-    expect(orNotModified(answer, other)).toBe(answer)
+    expect(notModifiedIfMatching(answer, other)).toBe(answer)
   })
 })

@@ -10,7 +10,7 @@ export function withEntityTag(answer: Answer): Answer {
 }
 
 /** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
-export function orNotModified(answer: Answer, ifNoneMatch: string | undefined): Answer {
+export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
   return { ...answer, status: 304 }

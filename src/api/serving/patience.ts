@@ -1,8 +1,8 @@
 import type { Deadline } from '../../db/pg/pool.js'
-import { nextTurn } from '../../ops/turns.js'
+import { waitForTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
-import { countedAddress } from '../limits/client.js'
-import type { Meter } from '../limits/gate.js'
+import { rateLimitAddress } from '../limits/client.js'
+import type { RequestMeter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request whose deadline passes before its response is ready. */
@@ -12,14 +12,14 @@ export const requestTimeoutError = () => {
 }
 
 /** The caller has disconnected. Nobody gets the response, and it is no failure of the service. */
-export class CallerLeftError extends ApiError {
+export class CallerDisconnectedError extends ApiError {
   constructor() {
     super('unavailable', 'The caller has left.')
   }
 }
 
 /** Deadline of a request: some time after it began, or when the caller disconnects. */
-export function patienceOf(
+export function deadlineOf(
   exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
   limitMs: number,
 ): Deadline {
@@ -28,7 +28,7 @@ export function patienceOf(
   const ended = new AbortController()
   const leave = () => {
     clearTimeout(timer)
-    if (!res.writableFinished) ended.abort(new CallerLeftError())
+    if (!res.writableFinished) ended.abort(new CallerDisconnectedError())
   }
   const timer = setTimeout(() => ended.abort(requestTimeoutError()), Math.max(0, leftMs()))
   if (isGone(exchange)) leave()
@@ -43,11 +43,11 @@ const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
 /** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
 const ANSWER_MS = 15_000
 
-export type Caller = ReturnType<typeof callerOf>
+export type WaitingCaller = ReturnType<typeof waitingCallerOf>
 
 /** The caller that waits for the response of a request. */
-export function callerOf(exchange: Exchange, meter: Meter) {
-  const address = countedAddress(exchange.ip)
+export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
+  const address = rateLimitAddress(exchange.ip)
   /** Runs a function once the response is complete or its connection closed. */
   const whenGone = (act: () => void): void =>
     isGone(exchange) ? act() : void exchange.res.once('close', act)
@@ -59,16 +59,16 @@ export function callerOf(exchange: Exchange, meter: Meter) {
     get signal(): AbortSignal {
       if (!ended) {
         const leaving = new AbortController()
-        whenGone(() => leaving.abort(new CallerLeftError()))
+        whenGone(() => leaving.abort(new CallerDisconnectedError()))
         ended = leaving
       }
       return ended.signal
     },
     /**
-     * Waits for the caller's turn before a part of long work. @throws CallerLeftError once nobody waits for the
+     * Waits for the caller's turn before a part of long work. @throws CallerDisconnectedError once nobody waits for the
      * response
      */
-    turn: (): Promise<void> => nextTurn(caller),
+    turn: (): Promise<void> => waitForTurn(caller),
     /** True if the operator gave the caller's key limits of its own. */
     isRaised: meter.isRaised,
     /** Charges the caller for work that only the handler knows. The debt delays later requests. */
@@ -79,7 +79,7 @@ export function callerOf(exchange: Exchange, meter: Meter) {
     stay(ms: number): AbortSignal {
       // only for this response: Node resets the timeout before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)
-      return patienceOf(exchange, ms).signal
+      return deadlineOf(exchange, ms).signal
     },
     hasLeft: (): boolean => isGone(exchange),
     whenGone,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
-import { createRouter, foldSlashes } from './router.js'
+import { collapseSlashes, createRouter } from './router.js'
 
 const match = createRouter(routes)
 const PATHS = routes.flatMap((own) =>
@@ -32,5 +32,5 @@ it.each([
   ['/a//b///c?d=//', '/a/b/c?d=//'],
   ['/a?b=c//d', '/a?b=c//d'],
 ])('replaces doubled slashes before Express serves a path: %s', (url, folded) =>
-  expect(foldSlashes(url)).toBe(folded),
+  expect(collapseSlashes(url)).toBe(folded),
 )

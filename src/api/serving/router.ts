@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Route } from '../http/route.js'
 
 /** The route of a request, and the decoded parameters of its path. */
-export interface Match {
+export interface RouteMatch {
   route: Route
   params: Readonly<Record<string, string>>
 }
@@ -19,7 +19,7 @@ export function createRouter(routes: readonly Route[]) {
       pattern: patternOf(path),
     })),
   )
-  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match | null => {
+  return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RouteMatch | null => {
     const asked = method === 'HEAD' ? 'GET' : method
     const path = pathOf(url)
     for (const { method, pattern, route } of table) {
@@ -49,13 +49,13 @@ function patternOf(path: string): RegExp {
 /** The path of a URL. A proxy may send the URL with its origin (RFC 9112, 3.2.2) or with doubled slashes. */
 function pathOf(url: string): string {
   const path = url.split('?', 1)[0]!
-  return foldSlashes(path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, ''))
+  return collapseSlashes(path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, ''))
 }
 
 const PATH = /^\/[^?]*/
 
 /** Replaces doubled slashes in a path, with or without its query: a proxy that joins two paths may write them. */
-export const foldSlashes = (url: string): string =>
+export const collapseSlashes = (url: string): string =>
   url.includes('//') ? url.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/')) : url
 
 /** Decodes a part of a path; null where its escapes are malformed. */

@@ -5,8 +5,8 @@ import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
 import { type ResponseMessage, responseMessage } from '../http/answer.js'
-import { bodyLimit, bodyOf, bodyTooSlowError, readBytes } from '../http/body.js'
-import type { Context, createContexts } from '../http/context.js'
+import { bodyLimit, bodyTooSlowError, parseRequestBody, readBytes } from '../http/body.js'
+import type { Context, createRequestContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
@@ -16,21 +16,26 @@ import {
   requireDeployed,
   withStaleness,
 } from '../http/freshness.js'
-import { isTestnet, parseQuery, type Query } from '../http/query.js'
+import { isTestnet, parseQuery, type RequestQuery } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { validated, withinBounds } from '../http/schema.js'
+import { requireListBounds, validateBody } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
-import { type Gate, type Meter, owingMeter, UNLIMITED_METER } from '../limits/gate.js'
+import {
+  meterWithDebt,
+  type RateLimitGate,
+  type RequestMeter,
+  UNLIMITED_METER,
+} from '../limits/gate.js'
 import { rateLimitedError } from '../limits/meter.js'
 import type { FinishExchange } from './answerer.js'
-import { orNotModified, withEntityTag } from './etag.js'
+import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { Exchange } from './exchange.js'
 import {
-  type Caller,
-  CallerLeftError,
-  callerOf,
-  patienceOf,
+  CallerDisconnectedError,
+  deadlineOf,
   requestTimeoutError,
+  type WaitingCaller,
+  waitingCallerOf,
 } from './patience.js'
 import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
@@ -46,35 +51,39 @@ const PIECE_BYTES = 512
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
-export interface Serving {
+export interface RouteServerOptions {
   finish: FinishExchange
-  gate: Gate
+  gate: RateLimitGate
   /** Routes that a mirror cannot answer. */
   routesNotOnMirror: ReadonlySet<Route>
   /** Routes of one network, refused where it is not deployed. */
   singleNetworkRoutes: ReadonlySet<Route>
 }
 
-type Contexts = ReturnType<typeof createContexts>
+type Contexts = ReturnType<typeof createRequestContexts>
 
-/** What all requests share. */
-interface Shared extends Serving {
+/** Dependencies and state that all requests of the server share. */
+interface Shared extends RouteServerOptions {
   contexts: Contexts
   memory: ReturnType<typeof createResponseCache>
-  joins: Slots
+  joins: PlaceLimiter
   /** Addresses with a request under way that began as it arrived. */
   immediate: Set<string>
   deadlineMs: number
 }
 
 /** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
-export function createRouteServer(contexts: Contexts, serving: Serving, deadlineMs: number) {
+export function createRouteServer(
+  contexts: Contexts,
+  serving: RouteServerOptions,
+  deadlineMs: number,
+) {
   const shared: Shared = {
     ...serving,
     contexts,
     deadlineMs,
     memory: createResponseCache(contexts.mainnet.lookups),
-    joins: new Slots(JOIN_BYTES),
+    joins: new PlaceLimiter(JOIN_BYTES),
     immediate: new Set(),
   }
   return (route: Route, exchange: Exchange): void => {
@@ -128,7 +137,7 @@ class RouteExchange {
   #fail(thrown: unknown): void {
     if (!this.#conclude()) return
     // not counted as an error: anybody could raise the alarm of errors
-    if (thrown instanceof CallerLeftError) return
+    if (thrown instanceof CallerDisconnectedError) return
 
     const error = toApiError(thrown)
     const answer = markDeprecated(
@@ -161,9 +170,9 @@ class RouteExchange {
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
     this.#take(() => this.#meter.spend(1))
-    if (route.isBulk) this.#meter = owingMeter(this.#meter)
+    if (route.isBulk) this.#meter = meterWithDebt(this.#meter)
     const meter = this.#meter
-    const caller = callerOf(exchange, meter)
+    const caller = waitingCallerOf(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
     if (isCrowded) await caller.turn()
 
@@ -177,7 +186,7 @@ class RouteExchange {
     const bytes = read?.bytes
     const spent = bytesCost(read?.counted ?? 0)
     if (isExpensive(spent)) await caller.turn()
-    const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
+    const body = bytes && (await parseRequestBody(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
     const mayLongPoll = this.#mayLongPoll
@@ -199,10 +208,10 @@ class RouteExchange {
   /**
    * Reserves units or memory before the response is made. A refusal ends the connection at once: further bytes that
    * arrived with it are neither parsed nor served.
-   * @throws what `work` throws; CallerLeftError after a refusal
+   * @throws what `work` throws; CallerDisconnectedError after a refusal
    */
   #take(work: () => void): void {
-    if (isAfterLastResponse(this.#exchange.req)) throw new CallerLeftError()
+    if (isAfterLastResponse(this.#exchange.req)) throw new CallerDisconnectedError()
     try {
       work()
     } catch (error) {
@@ -212,7 +221,7 @@ class RouteExchange {
   }
 
   /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
-  async #readBody(caller: Caller): Promise<{ bytes: Buffer; counted: number }> {
+  async #readBody(caller: WaitingCaller): Promise<{ bytes: Buffer; counted: number }> {
     const route = this.#route
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
@@ -233,7 +242,7 @@ class RouteExchange {
    * for turns, like expensive requests. Otherwise the requests of many connections would all come before the next look-up
    * of another client.
    */
-  #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
+  #isImmediate({ address, isRaised, whenGone }: WaitingCaller): boolean {
     const { immediate } = this.#shared
     if (isRaised) return true
     if (immediate.has(address)) return false
@@ -243,9 +252,9 @@ class RouteExchange {
   }
 
   /** Reserves memory for a join until the caller is gone. @throws ApiError if none is free */
-  #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
+  #takeJoin(bytes: number, { address, hasLeft, whenGone }: WaitingCaller): void {
     const { joins } = this.#shared
-    if (hasLeft()) throw new CallerLeftError()
+    if (hasLeft()) throw new CallerDisconnectedError()
     const taken = joins.take(address, bytes)
     if (taken === 'perClient') throw rateLimitedError('joins', JOIN_AGAIN_MS)
     if (taken === 'total')
@@ -255,13 +264,13 @@ class RouteExchange {
   }
 }
 
-const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
+const networkOf = (query: RequestQuery): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
 /** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
-function queryOf({ url = '' }: IncomingMessage): Query {
+function queryOf({ url = '' }: IncomingMessage): RequestQuery {
   if (url.length > URL_LIMIT_CHARS)
     throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
   return parseQuery(url)
@@ -270,11 +279,11 @@ function queryOf({ url = '' }: IncomingMessage): Query {
 interface Request {
   route: Route
   exchange: Exchange
-  meter: Meter
-  caller: Caller
+  meter: RequestMeter
+  caller: WaitingCaller
   /** True if the caller has other requests under way: the statements of this one wait in a line. */
   isCrowded: boolean
-  query: Query
+  query: RequestQuery
   bytes: Buffer | undefined
   body: unknown
   /** Units already charged for the bytes. */
@@ -306,7 +315,7 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return withRequestHeaders(known, null, request, context)
   }
-  const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
+  const cost = Math.max(spent, priceOf(route).of(query, requireListBounds(route.body, body)))
   meter.spend(cost - spent)
   if (isExpensive(cost)) await caller.turn()
   const limits = {
@@ -323,7 +332,7 @@ async function messageFor(
       query,
       isTestnet: network === 'testnet',
       // a join was validated as it was read
-      body: route.body && !route.isBulk ? validated(route.body, body) : body,
+      body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
       session,
     },
     own,
@@ -351,7 +360,7 @@ function ownContext(
     turn: caller.turn,
     chains: context.chains.map((port) => context.chainQueues.of(port, caller)),
     ...(isInLine && { pool: context.statementQueue.of(context.pool, caller) }),
-    ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
+    ...(!isRead && { patience: deadlineOf(exchange, changeMs) }),
   }
 }
 
@@ -366,7 +375,7 @@ async function withRequestHeaders(
   const own = withCacheHeaders(
     route.auth,
     session === null,
-    orNotModified(current, exchange.req.headers['if-none-match']),
+    notModifiedIfMatching(current, exchange.req.headers['if-none-match']),
   )
   return own === answer ? message : responseMessage(own)
 }

@@ -2,7 +2,7 @@ import { decideTxStatus, type StatusAnswer, type StatusInput } from '../../regis
 import type { Context } from '../http/context.js'
 
 /** Facts of a transaction in addition to its status. */
-export interface Origin {
+export interface TxDetails {
   /** Network label of the transaction's chain. */
   network?: string | undefined
   /** The bidder, once it has won a name. Until then the wallet may be private. */
@@ -12,7 +12,7 @@ export interface Origin {
 }
 
 /** The status of a transaction, in the order of the response's fields after `tx`. */
-export interface TxStatus extends StatusAnswer, Origin {
+export interface TxStatus extends StatusAnswer, TxDetails {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
   /** Block or slot of the transaction's own chain. */
@@ -22,7 +22,7 @@ export interface TxStatus extends StatusAnswer, Origin {
   updatedAt?: string
 }
 
-export interface TxQuery {
+export interface TxStatusQuery {
   context: Context
   /** Raw bytes of its hash or signature. */
   tx: Buffer

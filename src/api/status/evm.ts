@@ -1,25 +1,25 @@
 import type { ChainTx, EvmPort, Hex } from '../../chains/chain.js'
 import {
-  findInTail,
-  findTracked,
+  findTailTx,
+  findTrackedTx,
   type JournalledTx,
-  keepReplacement,
-  keepVerdict,
-  readConfirmed,
+  readConfirmedBlocks,
   rememberSighting,
+  storeReplacement,
+  storeVerdict,
   type TailTx,
   type TrackedTx,
 } from '../../db/journal/transactions.js'
-import { bestEffort } from '../../db/pg/unavailable.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { isTerminal } from '../../registry/status.js'
+import { isTerminalStatus } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { askChains } from './ask.js'
-import { decideStatus, type TxQuery, type TxStatus } from './decide.js'
+import { findOnChains } from './ask.js'
+import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
-  directCredit,
+  directBidsCredit,
   packetsOf,
   paidNamesOf,
   statusOfPackets,
@@ -40,7 +40,7 @@ export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
 
-interface EvmQuery extends TxQuery {
+interface EvmQuery extends TxStatusQuery {
   replacementsLeft: number
 }
 
@@ -51,15 +51,15 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const journalled = await context.lookups[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
-    hub ? findInTail(pool, network, hub.chain, tx) : null,
-    findTracked(pool, network, tx),
+    hub ? findTailTx(pool, network, hub.chain, tx) : null,
+    findTrackedTx(pool, network, tx),
     paidNamesOf(query),
   ])
   // messages to the hub decide first; read them last, because a payment may be stored together with its message
   const sent = await packetsOf(query)
   if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
-  // a bid may have moved from the tail into the journal between those two questions
+  // a bid may have moved from the tail into the journal between the two statements above
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
@@ -73,10 +73,10 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   return ofChains(query, tracked)
 }
 
-async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus> {
+async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
-  const credit = hasWon ? null : await directCredit(query)
+  const credit = hasWon ? null : await directBidsCredit(query)
   const answer = decideStatus(query.context, { journal: bids, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, block, found), ...sender }
@@ -84,7 +84,7 @@ async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus>
 
 /** Response fields of a transaction on the hub itself. */
 const onHub = (
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   block: number,
   { atMs, amountWei }: Pick<JournalledTx, 'atMs' | 'amountWei'>,
 ) => ({
@@ -96,7 +96,7 @@ const onHub = (
   updatedAt: millisecondsText(atMs),
 })
 
-function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
+function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the tail
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideStatus(query.context, {
@@ -106,14 +106,14 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
   return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
 }
 
-async function rememberFromHub(query: TxQuery): Promise<void> {
+async function rememberFromHub(query: TxStatusQuery): Promise<void> {
   const hub = evmChainsOf(query.context)[0]
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
   if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
 }
 
 const remember = (
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   { chain }: EvmPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
@@ -129,16 +129,16 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const all = evmChainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   // use the journal's confirmed blocks, because a node may report another head a moment later
-  const blocks = await readConfirmed(context.pool, context.network)
+  const blocks = await readConfirmedBlocks(context.pool, context.network)
   const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
-  const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, (port) =>
+  const { chain, seen } = await findOnChains(tracking.length > 0 ? tracking : all, (port) =>
     port.transaction(toHex(tx), confirmedOn(port)),
   )
   if (seen.state === 'unknown') {
     if (!tracked) return { status: 'not_found' }
     const by = await replacementOf(chain, { tx, confirmed: confirmedOn(chain) }, tracked)
     if (by) {
-      await bestEffort(keepReplacement(context.pool, context.network, tx, by))
+      await ignoreOutage(storeReplacement(context.pool, context.network, tx, by))
       return ofReplacement(query, by, chain.label)
     }
     return {
@@ -148,9 +148,9 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     }
   }
   const answer = decideStatus(context, { tracked, seen })
-  if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
-  if (isTerminal(answer.status) && answer.reason)
-    await keepVerdict(context.pool, context.network, tx, answer.reason)
+  if (tracked || seen.isOurs) await ignoreOutage(remember(query, chain, seen))
+  if (isTerminalStatus(answer.status) && answer.reason)
+    await storeVerdict(context.pool, context.network, tx, answer.reason)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }
@@ -177,6 +177,6 @@ async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Prom
   // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
   if (answer.status === 'not_found')
     return { status: 'pending', network, reason: 'replaced', replacedBy }
-  if (answer.status === 'invalid') await keepVerdict(context.pool, context.network, tx, 'replaced')
+  if (answer.status === 'invalid') await storeVerdict(context.pool, context.network, tx, 'replaced')
   return { ...answer, network: answer.network ?? network, reason: 'replaced', replacedBy }
 }

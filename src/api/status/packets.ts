@@ -1,11 +1,11 @@
-import { creditsIn } from '../../db/bridge/credits.js'
+import { findCreditsOfTransaction } from '../../db/bridge/credits.js'
 import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
-import { findInTail, type TrackedTx } from '../../db/journal/transactions.js'
+import { findTailTx, type TrackedTx } from '../../db/journal/transactions.js'
 import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { wordText } from '../../registry/primitives/name.js'
+import { nameWordText } from '../../registry/primitives/name.js'
 import type {
   Confirmations,
   HubCredit,
@@ -15,7 +15,7 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decideStatus, type Origin, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type TxDetails, type TxStatus, type TxStatusQuery } from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -30,10 +30,10 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   ),
 })
 
-/** Sum of payments in the token of the first one. */
+/** Sum of the payments that are in the first payment's token. */
 function paidBy(
   payments: readonly { token: string; amount: bigint }[],
-): NonNullable<Origin['paid']> {
+): NonNullable<TxDetails['paid']> {
   const { token } = payments[0]!
   const ofToken = payments.filter((payment) => payment.token === token)
   const amount = ofToken.reduce((sum, payment) => sum + payment.amount, 0n)
@@ -41,7 +41,7 @@ function paidBy(
 }
 
 /** Packets as the status function takes them, and their time. */
-export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
+export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: TxDetails } & Blocks
 
 export function statusOfPackets(
   context: Context,
@@ -60,7 +60,7 @@ export function statusOfPackets(
   }
 }
 
-export async function packetsOf({ context, tx }: TxQuery): Promise<SentPackets | null> {
+export async function packetsOf({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -88,7 +88,7 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
 
 /** @param confirmationsOf called once, for a transaction that is not confirmed yet */
 export async function paymentsOf(
-  { context, tx }: TxQuery,
+  { context, tx }: TxStatusQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<SentPackets | null> {
   const payments = await findPayments(context.pool, context.network, tx)
@@ -101,7 +101,7 @@ export async function paymentsOf(
       async (payment): Promise<SentPacket> => ({
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
-        names: [wordText(payment.name)],
+        names: [nameWordText(payment.name)],
         refusal: refusalOf(payment),
         refund: payment.outcome ?? 'held',
         hub: await outcomeOf(context, payment),
@@ -115,7 +115,7 @@ export async function paymentsOf(
 /** Placeholder: the status function reports no confirmations for a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** Outcome of a message on the hub. Its bids are the last ones before its `Received`. */
+/** Outcome of a message on the hub. The message's bids are the last `Bid` logs before its `Received` log. */
 async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
@@ -130,7 +130,7 @@ async function outcomeOf(
   if (received.isConfirmed) {
     const [journalled, credits] = await Promise.all([
       context.lookups[context.network].journalled(received.txHash),
-      creditsIn(context.pool, context.network, received.txHash),
+      findCreditsOfTransaction(context.pool, context.network, received.txHash),
     ])
     // a message's credit is logged right before its receipt
     const credit = credits.find(({ logIndex }) => logIndex === received.logIndex - 1)
@@ -141,7 +141,7 @@ async function outcomeOf(
       credit: creditAnswer(credit),
     }
   }
-  const tail = await findInTail(context.pool, context.network, hub.chain, received.txHash)
+  const tail = await findTailTx(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
   return {
     state: 'tail',
@@ -162,15 +162,15 @@ const creditAnswer = (
       }
     : null
 
-export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
-  const credits = (await creditsIn(context.pool, context.network, tx)).filter(
+export async function directBidsCredit({ context, tx }: TxStatusQuery): Promise<HubCredit | null> {
+  const credits = (await findCreditsOfTransaction(context.pool, context.network, tx)).filter(
     ({ eid }) => eid === 0,
   )
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
+export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: TxDetails }
 
 export function statusOfPaidNames(
   context: Context,
@@ -180,13 +180,13 @@ export function statusOfPaidNames(
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
 }
 
-export async function paidNamesOf({ context, tx }: TxQuery): Promise<PaidNames | null> {
+export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
   const paidNames = payments.map((payment) => ({
     logIndex: payment.sequence,
-    name: `${wordText(payment.community)}/${wordText(payment.name)}`,
+    name: `${nameWordText(payment.community)}/${nameWordText(payment.name)}`,
     source: { isConfirmed: payment.isConfirmed, confirmations: payment.confirmations },
     judgement: payment.judgement,
     refund: payment.refund,

@@ -1,12 +1,12 @@
 import { ChainUnavailableError, isPaymentPort, type PaymentPort } from '../../chains/chain.js'
-import { findTracked, keepVerdict, rememberSighting } from '../../db/journal/transactions.js'
-import { bestEffort } from '../../db/pg/unavailable.js'
-import { orIf } from '../../ops/log/errors.js'
+import { findTrackedTx, rememberSighting, storeVerdict } from '../../db/journal/transactions.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
-import { type Confirmations, isTerminal } from '../../registry/status.js'
+import { type Confirmations, isTerminalStatus } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { askChains } from './ask.js'
+import { findOnChains } from './ask.js'
 import { decideStatus, type TxStatus } from './decide.js'
 import { paidNamesOf, paymentsOf, statusOfPackets, statusOfPaidNames } from './packets.js'
 
@@ -22,7 +22,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const ports = chainsOf(context)
     .filter(isPaymentPort)
     .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
-  const ask = () => askChains(ports, (port) => port.transaction(txIdText(tx)))
+  const ask = () => findOnChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await paymentsOf({ context, tx }, () => confirmationsOf(ask))
     if (sent) return statusOfPackets(context, sent)
@@ -36,7 +36,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   }
   const known = await ofPayments()
   if (known) return known
-  const tracked = await findTracked(pool, network, tx)
+  const tracked = await findTrackedTx(pool, network, tx)
   const remembered = {
     ...decideStatus(context, { tracked }),
     ...(tracked && { network: tracked.label }),
@@ -49,7 +49,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const late = await ofPayments()
   if (late) return late
   if (chain.chain !== null && (tracked || seen.isOurs))
-    await bestEffort(
+    await ignoreOutage(
       rememberSighting(pool, network, tx, {
         chain: chain.chain,
         sender: null,
@@ -58,8 +58,8 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
       }),
     )
   const answer = decideStatus(context, { tracked, seen })
-  if (isTerminal(answer.status) && answer.reason)
-    await keepVerdict(pool, network, tx, answer.reason)
+  if (isTerminalStatus(answer.status) && answer.reason)
+    await storeVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }
 
@@ -68,6 +68,6 @@ async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
 ): Promise<Confirmations> {
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
-  const found = await orIf(ask(), isAway, null)
+  const found = await fallbackIf(ask(), isAway, null)
   return found?.seen.state === 'mined' ? found.seen.confirmations : UNREPORTED
 }

@@ -1,7 +1,7 @@
 import { EVM } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdFormOf } from '../../registry/primitives/txId.js'
-import { isTerminal, type Status } from '../../registry/status.js'
+import { isTerminalStatus, type Status } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
@@ -12,7 +12,7 @@ export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
 /** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
-export const isJournalOnly = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
+export const followsFromJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' &&
   hubTx === tx.toLowerCase() &&
   names.every(({ outcome }) => outcome === 'won')
@@ -39,7 +39,7 @@ export async function awaitStatus(
       const progress = await longPolls.progressOf(tx)
       const found = await statusOf(context, tx)
       known ??= found.status
-      if (found.status !== known || isTerminal(found.status)) return { found, looks }
+      if (found.status !== known || isTerminalStatus(found.status)) return { found, looks }
       if (await longPolls.moved(tx, progress, signal)) continue
       // confirmations may have changed during the wait
       return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }

@@ -1,4 +1,4 @@
-import { exchangeProof, signingMessage } from '../auth/proof.js'
+import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
 import { expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
@@ -40,7 +40,7 @@ const token = route.post('/v0.1/auth/token', {
   }),
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {
-    const key = await exchangeProof(context, body)
+    const key = await exchangeProofForKey(context, body)
     return ok({ authenticationKey: key, token: key, isValid: true }, NO_STORE)
   },
 })

@@ -12,7 +12,11 @@ import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
-import { REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
+import {
+  REGISTRATION_ERRORS,
+  TransactionInfoSchema,
+  transactionInfoView,
+} from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './register.js'
 
@@ -174,7 +178,7 @@ const register = route.post('/v0.1/community/register', {
       preference: { network, token: null },
     } as const
     const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
-    const info = made.kind === 'to_pay' ? transactionInfo(made.info) : undefined
+    const info = made.kind === 'to_pay' ? transactionInfoView(made.info) : undefined
     return ok({ clusterName: community, walletName: name, transactionInfo: info })
   }),
 })

@@ -19,7 +19,7 @@ import {
   eventPageQuery,
   eventPageRequest,
   pageSchema,
-  sinceOf,
+  sinceTimestampOf,
 } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
@@ -131,7 +131,7 @@ const events = route.get('/v0.1/events', {
   responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
-    const since = sinceOf(request.query)
+    const since = sinceTimestampOf(request.query)
     const page = await feedPage(context, {
       ...eventPageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),

@@ -14,9 +14,9 @@ import { manyAddresses } from '../http/sampleRequests.js'
 import { MAX_CHANGES, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { withListCost } from '../limits/costs.js'
 import {
-  type AddressRecord,
+  type AddressOfName,
   addressesOfNames,
-  type NameRecord,
+  type NameOfAddress,
   nameOfAddress,
   namesOfAddresses,
   resolveTexts,
@@ -39,7 +39,7 @@ const found = okResponses(
   WalletSchema.nullable(),
 )
 
-const view = (name: string, { type, address, isVerified }: AddressRecord) => ({
+const view = (name: string, { type, address, isVerified }: AddressOfName) => ({
   type,
   address,
   name,
@@ -102,7 +102,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
 const fullName = z.string().openapi({ example: 'foobar/main' })
 
 /** Full name of an address (`foobar/main`); null where its cluster has no name. */
-const fullNameOf = ({ hit }: NameRecord): string | null =>
+const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {

@@ -6,18 +6,18 @@ import {
   quoteRequest,
   RegistrationBody,
 } from '../families/family.js'
-import { FAMILY_FORMS, familyFormOf } from '../families/index.js'
+import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { manyNames, repeat } from '../http/sampleRequests.js'
+import { manyNames, repeatFor } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
-import { quoteOn } from '../names/quote.js'
-import { isJournalOnly, statusOf } from '../status/status.js'
-import { STATUSES, unspentOf } from '../v1/register.js'
+import { quoteOnChain } from '../names/quote.js'
+import { followsFromJournal, statusOf } from '../status/status.js'
+import { STATUSES, unspentUnits } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = namedObject('AvailabilityV01', {
@@ -55,7 +55,7 @@ const checkMany = route.post('/v0.1/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeat(1_000, freshName),
+    body: ({ freshName }) => repeatFor(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
@@ -74,7 +74,10 @@ const register = route.post('/v0.1/register', {
   bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
   costliest: { what: '25 names, each in a transaction', body: manyNames('solana', 25) },
   example: registrationExample('1', EXAMPLE_OWNER),
-  bounds: Object.assign({ 'names[]': 'asked: 100' }, ...FAMILY_FORMS.map(({ v01 }) => v01.bounds)),
+  bounds: Object.assign(
+    { 'names[]': 'asked: 100' },
+    ...FAMILY_INTERFACES.map(({ v01 }) => v01.bounds),
+  ),
   successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
   beyond:
@@ -84,19 +87,19 @@ const register = route.post('/v0.1/register', {
     referralAddress: addressText.optional().describe('Who is credited for the registration'),
   }),
   price: {
-    text: FAMILY_FORMS.map(({ family, price }) =>
+    text: FAMILY_INTERFACES.map(({ family, price }) =>
       family.label === null ? price.text : `on ${family.name} ${price.text}`,
     ).join('; '),
-    of: (query, body) => familyFormOf(networkIn(body)).price.of(query, body),
+    of: (query, body) => familyInterfaceOf(networkIn(body)).price.of(query, body),
   },
   responses: okResponses(
     'The transaction to sign and send',
-    z.union(FAMILY_FORMS.map(({ v01 }) => v01.schema)),
+    z.union(FAMILY_INTERFACES.map(({ v01 }) => v01.schema)),
   ),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const { isOf, v01 } = familyFormOf(body.network)
-    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isOf)
+    const { isOf, v01 } = familyInterfaceOf(body.network)
+    const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), isOf)
     const { names, ...prices } = commonQuoteView(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return ok({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
@@ -129,8 +132,8 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
   const found = id && (await isDeployed(context)) ? await statusOf(context, id) : null
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
-    unspent: found ? unspentOf(found) : CHAIN_COST - 1,
-    isTransient: found === null || !isJournalOnly(tx, found),
+    unspent: found ? unspentUnits(found) : CHAIN_COST - 1,
+    isTransient: found === null || !followsFromJournal(tx, found),
   }
 }
 

@@ -1,10 +1,10 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
-import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
-import { exchangeProof, type Signer, signingMessage } from '../auth/proof.js'
+import { WALLET_KIND_NAMES, WALLET_KINDS } from '../../registry/auth/kinds.js'
+import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth/proof.js'
 import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { choiceOf, type Query } from '../http/query.js'
+import { enumOf, type RequestQuery } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
@@ -44,9 +44,9 @@ const messages = GET_AND_POST.map((method) =>
 )
 
 /** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
-function boundTo(query: Query): Signer | undefined {
+function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
-  const type = choiceOf(query, 'type', walletKind.options)
+  const type = enumOf(query, 'type', walletKind.options)
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
@@ -59,7 +59,7 @@ function boundTo(query: Query): Signer | undefined {
 
 export const ProofSchema = namedObject('Proof', {
   signature: z.string().openapi({
-    description: KIND_NAMES.map((name) => `${name}: ${KINDS[name].form}`).join('; '),
+    description: WALLET_KIND_NAMES.map((name) => `${name}: ${WALLET_KINDS[name].form}`).join('; '),
   }),
   signingDate,
   type: walletKind,
@@ -82,7 +82,8 @@ const token = route.post('/v1/auth/token', {
   countedTogether: 'sign-ins',
   responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
-  handle: async ({ body }, context) => ok({ token: await exchangeProof(context, body) }, NO_STORE),
+  handle: async ({ body }, context) =>
+    ok({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
 /** Routes that both versions of the interface have, with different paths. */
@@ -148,7 +149,7 @@ const revoke = route.delete('/v1/auth/token', {
   }),
   responses: okResponses('It is revoked', { success: z.literal(true) }),
   async handle({ session, query }, { pool }) {
-    if (choiceOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
+    if (enumOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
     else await revokeSession(pool, session.keyHash)
     return ok({ success: true })
   },

@@ -1,9 +1,9 @@
 import { findMembers } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
-  communityParts,
   communityPrice,
   communityRulesInput,
+  communityRulesParts,
   NATIVE,
 } from '../../registry/community/rules.js'
 import { familyOf, isLabelOf } from '../../registry/families.js'
@@ -15,16 +15,16 @@ import {
   configureCommunity,
   requireCommunityName,
 } from '../communities/communities.js'
-import { payoutsOf } from '../communities/payouts.js'
+import { communityPayouts } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { transactionView } from '../families/family.js'
-import { FAMILY_FORMS } from '../families/index.js'
+import { FAMILY_INTERFACES } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
-import { limitOf } from '../http/query.js'
+import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { longRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
@@ -32,7 +32,7 @@ import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/c
 import { requireName } from '../names/names.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
-const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
+const CommunitySchema = communityRulesParts.extend({ name: z.string() }).openapi('Community')
 
 const get = route.get('/v1/communities/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -115,7 +115,7 @@ const members = route.get('/v1/communities/:name/members', {
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
-    const limit = limitOf(query, { default: MEMBERS_AT_ONCE, max: MEMBERS_AT_ONCE })
+    const limit = pageLimitOf(query, { default: MEMBERS_AT_ONCE, max: MEMBERS_AT_ONCE })
     const given = query.get('after')
     const after = given === undefined ? '' : parseName(given)
     if (after === null)
@@ -160,13 +160,13 @@ export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
 /** Payment that the new owner of the name has to sign. */
 export const TransactionInfoSchema = z
   .union(
-    FAMILY_FORMS.map(({ family, transaction, approvals }) =>
+    FAMILY_INTERFACES.map(({ family, transaction, approvals }) =>
       z.object({ type: z.literal(family.key), transaction, ...approvals }),
     ),
   )
   .openapi('TransactionInfo')
 
-export function transactionInfo({ transaction }: PaymentInfo) {
+export function transactionInfoView({ transaction }: PaymentInfo) {
   const { type, ...signed } = transactionView(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
@@ -205,7 +205,8 @@ const payouts = route.get('/v1/communities/:name/payouts', {
     ),
   }),
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
+  handle: async ({ params }, context) =>
+    ok({ payouts: await communityPayouts(context, params.name!) }),
 })
 
 /** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
@@ -269,7 +270,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     return ok({
       ...answer,
       price: z.encode(communityPrice, price),
-      transactionInfo: transactionInfo(made.info),
+      transactionInfo: transactionInfoView(made.info),
     })
   },
 })

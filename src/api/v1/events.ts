@@ -1,21 +1,27 @@
 import { mapInTurns } from '../../ops/turns.js'
 import { eventWriter } from '../../registry/journal/events.js'
-import { EVENTS, type FieldKind, type Fields } from '../../registry/journal/eventTypes.js'
+import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, eventStream, okJsonBytes } from '../http/answer.js'
+import { type Answer, answerOfJsonBytes, eventStream } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { choiceOf, integerOf, limitOf, type PageLimit, type Query } from '../http/query.js'
+import {
+  enumOf,
+  type PageLimitBounds,
+  pageLimitOf,
+  type RequestQuery,
+  wholeNumberOf,
+} from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
-const LIMIT: PageLimit = { default: 500, max: 1_000 }
+const LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
-const FIELD_SCHEMAS: Readonly<Record<FieldKind, z.ZodType>> = {
+const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
   cluster: clusterIdText,
   clusterOrNull: clusterIdText.nullable(),
   name: z.string(),
@@ -25,7 +31,7 @@ const FIELD_SCHEMAS: Readonly<Record<FieldKind, z.ZodType>> = {
 }
 
 /** Schema of an event type's `data`. */
-function dataSchema(fields: Fields, description: string): z.ZodType {
+function dataSchema(fields: EventFields, description: string): z.ZodType {
   const shown = Object.values(fields).flatMap(({ kind, v1, ...texts }) =>
     v1 === null ? [] : [[v1, FIELD_SCHEMAS[kind].openapi(texts)]],
   )
@@ -76,7 +82,7 @@ const events = route.get('/v1/events', {
     const page = await feedPage(context, {
       ...eventPageRequest(request, LIMIT),
       from: actorOf(request.query),
-      sinceMs: sinceOf(request.query),
+      sinceMs: sinceTimestampOf(request.query),
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
     return eventPageAnswer(page, await mapInTurns(context.turn, page.items, write))
@@ -89,11 +95,11 @@ export function eventPageAnswer(
   items: readonly string[],
 ): Answer {
   const next = nextPage ? `"nextPage":"${nextPage}",` : ''
-  return okJsonBytes(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
+  return answerOfJsonBytes(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
 }
 
 /** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
-export function eventPageQuery(limit: PageLimit, unit: string) {
+export function eventPageQuery(limit: PageLimitBounds, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({
     nextPage: z
@@ -116,23 +122,23 @@ export function pageSchema(item: z.ZodType) {
 }
 
 /** @throws ApiError invalid_request */
-export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
+export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimitBounds) {
   return {
     isTestnet,
     page: query.get('nextPage'),
-    limit: limitOf(query, limit),
+    limit: pageLimitOf(query, limit),
     order: orderOf(query),
   }
 }
 
 /** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
-export const sinceOf = (query: Query): number | undefined =>
-  query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
+export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
+  query.get('nextPage') === undefined ? wholeNumberOf(query, 'fromTimestamp') : undefined
 
 /** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
-function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
-  const orderBy = choiceOf(query, 'orderBy', ORDERS)
-  const sortBy = choiceOf(query, 'sortBy', ORDERS)
+function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
+  const orderBy = enumOf(query, 'orderBy', ORDERS)
+  const sortBy = enumOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
     throw new ApiError(
       'invalid_request',
@@ -142,7 +148,7 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
 }
 
 /** @throws ApiError unsupported_address */
-function actorOf(query: Query): Buffer | undefined {
+function actorOf(query: RequestQuery): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireSigner(text, 'from').bytes
 }
@@ -175,7 +181,7 @@ const stream = route.get('/v1/events/stream', {
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle({ query, isTestnet }, context) {
     const token = context.caller?.lastEventId ?? query.get('resume')
-    const filter = { from: actorOf(query), sinceMs: integerOf(query, 'fromTimestamp') }
+    const filter = { from: actorOf(query), sinceMs: wholeNumberOf(query, 'fromTimestamp') }
     return eventStream(await openStream(context, { isTestnet, token, ...filter }))
   },
 })

@@ -2,17 +2,21 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
+import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { KIND_NAMES, type KindName, storedPatternOf } from '../../registry/auth/kinds.js'
+import {
+  storedPatternOf,
+  WALLET_KIND_NAMES,
+  type WalletKindName,
+} from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import type { Query } from '../http/query.js'
+import type { RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
-import { manyAddresses, repeat } from '../http/sampleRequests.js'
+import { manyAddresses, repeatFor } from '../http/sampleRequests.js'
 import { MAX_BULK, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
@@ -20,7 +24,7 @@ import { addressText, walletNameText, walletType } from './schemas.js'
 const AT_ONCE = 1_000
 /** Time limit of a response, since a slow reader's addresses stay in memory. */
 const LONGEST_MS = 120_000
-const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
+const TYPES = new RegExp(`^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
 const HolderSchema = namedObject('Holder', {
@@ -30,7 +34,7 @@ const HolderSchema = namedObject('Holder', {
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
     .describe(
-      `At most ${BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
+      `At most ${MAX_BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
     ),
   asOf: z
     .string()
@@ -41,7 +45,7 @@ const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => repeat(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => repeatFor(100, () => manyAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
@@ -55,7 +59,7 @@ const join = route.post('/v1/wallets', {
       .optional()
       .openapi({
         description: 'Kinds of the wallets, joined by commas; default: all',
-        example: KIND_NAMES.slice(0, 2).join(','),
+        example: WALLET_KIND_NAMES.slice(0, 2).join(','),
       }),
   }),
   body: z.array(addressText).max(MAX_BULK),
@@ -72,14 +76,14 @@ const join = route.post('/v1/wallets', {
 })
 
 /** Pattern of the requested kinds of wallets; null for all. @throws ApiError invalid_request */
-function storedOf(query: Query): string | null {
+function storedOf(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
   if (TYPES.test(text))
-    return [...new Set(text.split(',') as KindName[])].map(storedPatternOf).join('|')
+    return [...new Set(text.split(',') as WalletKindName[])].map(storedPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
-    `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`,
+    `The types are some of ${WALLET_KIND_NAMES.join(', ')}, joined by commas.`,
   )
 }
 
@@ -97,7 +101,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
       )
       const found = await findBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
-      const viewOf = (bundle: Bundle) => {
+      const viewOf = (bundle: BundleSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
@@ -114,7 +118,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
   }
 }
 
-function view(network: Network, { generation, newest, clusterName, wallets }: Bundle) {
+function view(network: Network, { generation, newest, clusterName, wallets }: BundleSnapshot) {
   const asOf = eventId(network, generation, newest)
   return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
 }

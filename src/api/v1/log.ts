@@ -1,20 +1,20 @@
-import { readFollowedLog, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
-import { readBundle, readLeaves } from '../../push/leaves.js'
+import { readFeedLogState, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
+import { readEntryBundle, readLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
 import {
-  type Bundle,
+  type EntryBundle,
   hashOfRange,
-  keyOfTile,
   parseTilePath,
   type Tile,
-  tileIn,
-  tilesFor,
+  tileAt,
+  tileKey,
+  tilesForRanges,
 } from '../../registry/log/tiles.js'
 import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type Answer, NO_STORE, ok, okContent } from '../http/answer.js'
+import { type Answer, answerOfType, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -63,7 +63,7 @@ function checkpointOf(log: StoredLog | null): Answer {
       'not_found',
       'No key signs the log of this service: its operator sets LOG_KEY.',
     )
-  return okContent(TEXT, log.note, BRIEFLY)
+  return answerOfType(TEXT, log.note, BRIEFLY)
 }
 
 const NOTE = {
@@ -85,7 +85,7 @@ const newest = route.get('/v1/log/:network/checkpoint', {
   responses: NOTE,
   errors: ['not_found'],
   async handle({ params }, { pool }) {
-    return checkpointOf((await readFollowedLog(pool, networkOf(params.network))).log)
+    return checkpointOf((await readFeedLogState(pool, networkOf(params.network))).log)
   },
 })
 
@@ -148,20 +148,20 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     const { level, index, width } = asked
     const bytes =
       level === null
-        ? await readBundle(pool, { ...place, ...log }, asked, turn)
+        ? await readEntryBundle(pool, { ...place, ...log }, asked, turn)
         : await readTile(pool, place, { level, index, width })
     if (!bytes)
       throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
-    return okContent(BYTES, Buffer.from(bytes), FOR_EVER)
+    return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
   },
 })
 
 /** Whether a log has a tile, or an entry bundle, of at least a given width. */
 function isWithin(
   size: number,
-  { level, index, width }: Bundle & { level: number | null },
+  { level, index, width }: EntryBundle & { level: number | null },
 ): boolean {
-  const whole = tileIn(size, level ?? 0, index)
+  const whole = tileAt(size, level ?? 0, index)
   return whole !== null && width <= whole.width
 }
 
@@ -170,7 +170,7 @@ async function readTile(
   { network, generation }: { network: Network; generation: number },
   asked: Tile,
 ): Promise<Uint8Array | undefined> {
-  return (await readTiles(pool, network, generation, [asked])).get(keyOfTile(asked))
+  return (await readTiles(pool, network, generation, [asked])).get(tileKey(asked))
 }
 
 const ProofSchema = namedObject('EventProof', {
@@ -205,7 +205,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const asked = parseEventId(params.id!)
     if (!asked) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = asked
-    const { log } = await readFollowedLog(pool, network)
+    const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(
         'feed_restarted',
@@ -217,7 +217,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const ranges = inclusionRanges(index, size)
     const [leaves, tiles] = await Promise.all([
       readLeaves(pool, { ...log, network }, { from: index, to: index }),
-      readTiles(pool, network, log.generation, tilesFor(ranges, size)),
+      readTiles(pool, network, log.generation, tilesForRanges(ranges, size)),
     ])
     if (!leaves?.[0]) throw new ApiError('feed_restarted', 'The feed has begun anew meanwhile.')
     const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))

@@ -1,20 +1,25 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { findNamesBeginning } from '../../db/registry/lookups.js'
+import { findNamesByPrefix } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { NAME_MAX_BYTES, nameRuleFrom } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
-import { page } from '../../web/page.js'
-import { ok, okContent } from '../http/answer.js'
+import { indexPage } from '../../web/page.js'
+import { answerOfType, ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { limitOf } from '../http/query.js'
+import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
-import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
+import {
+  type NameOfAddress,
+  nameOfAddress,
+  namesOfAddresses,
+  resolveTexts,
+} from '../names/lookups.js'
 import { requireName } from '../names/names.js'
-import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
+import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = namedObject('NameRecord', {
@@ -28,8 +33,8 @@ const NameRecordSchema = namedObject('NameRecord', {
   isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-/** JSON leaves out what is undefined. */
-const view = ({ address, type, hit }: NameRecord) => ({
+/** Undefined fields are missing in the JSON. */
+const view = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,
   clusterName: hit?.clusterName ?? null,
@@ -142,9 +147,9 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
     limit: z
       .int()
       .min(1)
-      .max(OWNED_AT_ONCE)
-      .default(OWNED_AT_ONCE)
-      .describe(`Clamped to ${OWNED_AT_ONCE}`),
+      .max(OWNED_NAMES_PAGE_SIZE)
+      .default(OWNED_NAMES_PAGE_SIZE)
+      .describe(`Clamped to ${OWNED_NAMES_PAGE_SIZE}`),
   }),
   responses: {
     200: {
@@ -155,7 +160,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   },
   errors: ['invalid_page'],
   async handle({ params, query, isTestnet }, context) {
-    const limit = limitOf(query, { default: OWNED_AT_ONCE, max: OWNED_AT_ONCE })
+    const limit = pageLimitOf(query, { default: OWNED_NAMES_PAGE_SIZE, max: OWNED_NAMES_PAGE_SIZE })
     const { records, next } = await namesOwnedBy(context, params.address!, {
       after: query.get('after'),
       limit,
@@ -196,7 +201,7 @@ const search = route.get('/v1/names/search', {
     const prefix = parseClusterName(query.get('prefix') ?? '')
     if (prefix === null || prefix.length < 2)
       throw new ApiError('invalid_request', `The parameter prefix is not ${nameRuleFrom(2)}.`)
-    const names = await findNamesBeginning(pool, network, prefix, FOUND_AT_MOST)
+    const names = await findNamesByPrefix(pool, network, prefix, FOUND_AT_MOST)
     return ok(names.map((name) => ({ name })))
   },
 })
@@ -222,7 +227,7 @@ const image = route.get('/image/:name.svg', {
   responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    return okContent(TYPE, nameImage(requireName(params.name!)), CACHED)
+    return answerOfType(TYPE, nameImage(requireName(params.name!)), CACHED)
   },
 })
 
@@ -251,7 +256,7 @@ export const profileRoute = route.get('/:name', {
         'not_found',
         'There is no such route, and nobody holds such a name; /openapi.json lists them.',
       )
-    const { type, text, cacheControl, policy } = page
+    const { type, text, cacheControl, policy } = indexPage
     return {
       status: 200,
       content: { type, text, policy },

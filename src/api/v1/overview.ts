@@ -1,7 +1,11 @@
-import { readChainStates, readHubState, type StoredState } from '../../db/deployment/chainStates.js'
+import {
+  readChainStates,
+  readHubState,
+  type StoredChainState,
+} from '../../db/deployment/chainStates.js'
 import { findChain } from '../../db/journal/chains.js'
-import { readHead } from '../../db/journal/head.js'
-import { readFollowedLog, type StoredLog } from '../../db/journal/log.js'
+import { readJournalHead } from '../../db/journal/head.js'
+import { readFeedLogState, type StoredLog } from '../../db/journal/log.js'
 import { behindMs, chainProblem, confirmationMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
@@ -50,7 +54,7 @@ const overview = route.get('/v1/overview', {
   }),
   async handle({ isTestnet }, { pool, network, now, chains }) {
     const [{ serial, publicSeq, minimumWei }, states] = await Promise.all([
-      readHead(pool, network),
+      readJournalHead(pool, network),
       readChainStates(pool),
     ])
     const own = chains
@@ -68,7 +72,7 @@ const overview = route.get('/v1/overview', {
 function progressOf(
   label: string,
   network: Network,
-  states: readonly StoredState[],
+  states: readonly StoredChainState[],
   nowMs: number,
 ) {
   const stored = states.find(({ state }) => state.network === network && state.label === label)
@@ -143,8 +147,8 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
-    // read the log first: what it has of the hub then belongs to this block or an earlier one
-    const { log } = await readFollowedLog(pool, network)
+    // read the log before the block: all of its hub events are then from this block or an earlier block
+    const { log } = await readFeedLogState(pool, network)
     const {
       nextBlock = 0,
       parentHash = null,

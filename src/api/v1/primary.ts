@@ -6,7 +6,7 @@ import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { NO_NAME } from '../names/names.js'
+import { NO_NAME_MESSAGE } from '../names/names.js'
 import { addressText, nameText } from './schemas.js'
 
 const primary = route.get('/v1/names/:name/primary/:address', {
@@ -39,7 +39,7 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   errors: ['invalid_name', 'not_found'],
   async handle({ params }, { network, lookups, primaryNames }) {
     const name = parseFullName(params.name!)
-    if (!name) throw new ApiError('invalid_name', NO_NAME)
+    if (!name) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
     const address = lookupAddress(params.address!)?.text ?? ''
     const found = await primaryNames?.({ name, address, network }, lookups[network])
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')

@@ -1,13 +1,13 @@
 import { paidNameText } from '../../registry/payment/payment.js'
 import { txIdText } from '../../registry/primitives/txId.js'
 import { transactionView } from '../families/family.js'
-import { FAMILY_FORMS } from '../families/index.js'
+import { FAMILY_INTERFACES } from '../families/index.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
 import { CHAIN_PRICE } from '../limits/costs.js'
-import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
+import { type Refund, type Refunds, refundsOfAddress } from '../refunds/refunds.js'
 import { addressText, walletType } from './schemas.js'
 
 const RefundSchema = namedObject('Refund', {
@@ -40,7 +40,7 @@ const RefundSchema = namedObject('Refund', {
     ),
   transaction: z
     .union(
-      FAMILY_FORMS.map(({ family, transaction }) =>
+      FAMILY_INTERFACES.map(({ family, transaction }) =>
         transaction.extend({ type: z.literal(family.key) }),
       ),
     )
@@ -94,7 +94,7 @@ const refunds = route.get('/v1/refunds/:address', {
   }),
   errors: ['unsupported_address'],
   handle: async ({ params, query }, context) =>
-    ok(refundsView(await refundsOf(context, params.address!, query.get('to'))), NO_STORE),
+    ok(refundsView(await refundsOfAddress(context, params.address!, query.get('to'))), NO_STORE),
 })
 
 export const refundsView = ({
@@ -111,7 +111,7 @@ export const refundsView = ({
   truncated: isTruncated,
 })
 
-/** JSON leaves out what is undefined. */
+/** Undefined fields are missing in the JSON. */
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,

@@ -5,21 +5,21 @@ import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { choiceOf, integerOf } from '../http/query.js'
+import { enumOf, wholeNumberOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { repeat } from '../http/sampleRequests.js'
+import { repeatFor } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitStatus, isJournalOnly } from '../status/status.js'
+import { awaitStatus, followsFromJournal } from '../status/status.js'
 import { addressText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeat(1_000, freshName),
+    body: ({ freshName }) => repeatFor(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
@@ -161,7 +161,7 @@ const StatusSchema = namedObject('TransactionStatus', {
 })
 
 /** Units to give back: only the status of an unknown transaction calls the chains. */
-export const unspentOf = ({ status }: TxStatus): number =>
+export const unspentUnits = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_COST - 1
 
 /** Retry-After by status, seconds. */
@@ -206,18 +206,18 @@ const status = route.get('/v1/names/register/tx/:tx', {
   responses: okResponses('Its status', StatusSchema),
   async handle({ params, query }, context) {
     const tx = params.tx!
-    const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
-    const since = choiceOf(query, 'since', STATUSES)
+    const ms = Math.min((wholeNumberOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
+    const since = enumOf(query, 'since', STATUSES)
     const id = parseTxId(tx)
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, looks } = await awaitStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
-    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
+    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentUnits(found)
     return {
       ...ok({ tx, ...found }, statusHeaders(found)),
       unspent,
-      isTransient: !isJournalOnly(tx, found),
+      isTransient: !followsFromJournal(tx, found),
     }
   },
 })

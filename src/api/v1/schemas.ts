@@ -1,7 +1,7 @@
-import { KIND_NAMES } from '../../registry/auth/kinds.js'
+import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
 import { ADDRESS_TYPES, WALLET_NAMES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
-import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
+import { OTHER_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
@@ -32,13 +32,13 @@ export const txText = z.string().openapi({
 })
 
 /** Kind of a wallet that can sign in. */
-export const walletKind = z.enum(KIND_NAMES)
+export const walletKind = z.enum(WALLET_KIND_NAMES)
 
 /** Type of a generated wallet. */
 export const addressType = z.enum(ADDRESS_TYPES)
 
 /** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({
-  description: `\`${[...ADDRESS_TYPES, ...OTHER_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
+  description: `\`${[...ADDRESS_TYPES, ...OTHER_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })

@@ -12,7 +12,7 @@ import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
-import { manyWallets, REQUEST_WITHOUT_KEY, repeat } from '../http/sampleRequests.js'
+import { manyWallets, REQUEST_WITHOUT_KEY, repeatFor } from '../http/sampleRequests.js'
 import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
@@ -127,7 +127,7 @@ const remove = route.delete('/v1/clusters/wallets', {
   costliest: {
     what: '100 wallets',
     as: 'other',
-    body: ({ evmAddress }) => repeat(100, evmAddress),
+    body: ({ evmAddress }) => repeatFor(100, evmAddress),
   },
   example: { body: [EXAMPLE_WALLET] },
   summary: 'Remove wallets from the cluster of this wallet',

@@ -14,10 +14,10 @@ import {
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { orIfRefused, transientError } from '../rpc/errors.js'
+import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { type Consumer, orIfUndecided, type PoolOptions } from '../rpc/nodes.js'
-import { cachedByKey, cachedFor } from '../rpc/served.js'
+import { fallbackIfUndecided, type NodeConsumer, type PoolOptions } from '../rpc/nodes.js'
+import { cacheByKey, cacheFor } from '../rpc/served.js'
 import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { encodePlaceBids } from './bridge/calls.js'
@@ -55,7 +55,7 @@ export interface EvmChain extends EvmPort {
    * The same chain with a node pool of its own for another consumer, so that its faults and rate limits do not affect
    * this one.
    */
-  forUse(use: Consumer): EvmChain
+  forUse(use: NodeConsumer): EvmChain
   /**
    * The same chain for anonymous API requests: each kind of call has its own share of the nodes, and answers are
    * cached.
@@ -94,11 +94,11 @@ export function createEvmChain({
       ),
     )
   }
-  const head = cachedFor(HEAD_CACHE_MS, async () => {
+  const head = cacheFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
-  const forUse = (use: Consumer) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
+  const forUse = (use: NodeConsumer) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
   const quoteOfSpoke = createSpokeQuoter(config, rpc)
   return {
     ...createCommunityPort(rpc, config),
@@ -138,7 +138,7 @@ export function createEvmChain({
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
         const isHeld = rpc.quorum((call) => hasUsedNonce(call, hash, question))
-        return (await orIfUndecided(isHeld, false)) ? hash : null
+        return (await fallbackIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
@@ -156,10 +156,10 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
     isValidSignature: forUse('wallets').isValidSignature,
-    transaction: cachedByKey(status.transaction, TX_STATE_CACHE),
-    replacement: cachedByKey(status.replacement, REPLACEMENT),
+    transaction: cacheByKey(status.transaction, TX_STATE_CACHE),
+    replacement: cacheByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
+    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE),
   }
 }
 
@@ -197,7 +197,7 @@ async function owedOn(
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
     // an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
-      rpc.onOneNode((call) => orIfRefused(by(contract)(call), [])),
+      rpc.onOneNode((call) => fallbackIfRefused(by(contract)(call), [])),
     ),
   ])
   return owed.flat()

@@ -13,9 +13,9 @@ import type { Hex } from '../chain.js'
 import { transientError } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
-import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
+import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, isOfEvent, malformedLogError, topicsOf } from './events.js'
+import { EVENTS, eventTopicsOf, isOfEvent, malformedLogError } from './events.js'
 import {
   blockOfPosition,
   getReceipt,
@@ -25,7 +25,7 @@ import {
   type RawLog,
   type RawReceipt,
 } from './logs.js'
-import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
+import { type RecordedContracts, type RecordInput, recordInputsOf } from './record.js'
 
 /**
  * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
@@ -39,7 +39,7 @@ export interface DecodedLogs {
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
   /** What the logs add to the running hashes of their contracts. */
-  record: RecordWords[]
+  record: RecordInput[]
   /** Position of each log in its chain, ascending. */
   places: number[]
 }
@@ -80,7 +80,7 @@ const REGISTRATION_TOPICS = {
   spoke: [SENT_TOPIC],
 } as const
 
-export interface OurContracts {
+export interface ContractAddresses {
   role: 'hub' | 'spoke'
   /** Hub or spoke, lower case. */
   contract: Hex
@@ -88,17 +88,17 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
-export function logFilterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
-  const topics = topicsOf(role)
+export function logFilterOf({ role, contract, communityPayments }: ContractAddresses): LogFilter {
+  const topics = eventTopicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
   return {
     addresses: [contract, communityPayments],
-    topics: [...topics, ...topicsOf('payments')],
+    topics: [...topics, ...eventTopicsOf('payments')],
   }
 }
 
 export function isRegistrationLog(
-  { role, contract, communityPayments }: OurContracts,
+  { role, contract, communityPayments }: ContractAddresses,
   log: { address: Hex; topics: readonly Hex[] },
 ): boolean {
   const address = log.address.toLowerCase()
@@ -124,7 +124,7 @@ const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
  */
 export async function decodeLogs(
   call: Call,
-  chain: OurContracts & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
+  chain: ContractAddresses & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
@@ -146,9 +146,9 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
-  if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
-  found.ends = readEnds(paymentLogs)
-  found.record = recordWords(chain, logs, timeOf)
+  if (paymentLogs.length > 0) found.payments = decodePayments(paymentLogs, timeOf)
+  found.ends = decodePaymentEnds(paymentLogs)
+  found.record = recordInputsOf(chain, logs, timeOf)
   return found
 }
 

@@ -73,7 +73,7 @@ const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
   payments: [EVENTS.payment, EVENTS.held, EVENTS.refused, EVENTS.released, EVENTS.reclaimed],
 }
 
-export const topicsOf = (kind: ContractKind): readonly Hex[] =>
+export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>
   OF_CONTRACT[kind].map(({ topic }) => topic)
 
 const byTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>

@@ -5,7 +5,7 @@ import {
   capFees,
   doubledFees,
   estimateFees,
-  type Fees,
+  type GasFees,
   MIN_PRIORITY_FEE_WEI,
   maxCostWei,
   priceCapWei,
@@ -19,14 +19,14 @@ const estimate = fc
   .tuple(wei, fc.array(wei, { maxLength: 9 }))
   .map(([base, tips]) => estimateFees(base, tips))
 const fees = fc.tuple(wei, wei).map(
-  ([maxFeePerGas, tip]): Fees => ({
+  ([maxFeePerGas, tip]): GasFees => ({
     maxFeePerGas,
     maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas,
   }),
 )
 
 /** Fees in gwei, or in another unit. */
-const of = (maxFee: bigint, tip: bigint, unit = GWEI): Fees => ({
+const of = (maxFee: bigint, tip: bigint, unit = GWEI): GasFees => ({
   maxFeePerGas: maxFee * unit,
   maxPriorityFeePerGas: tip * unit,
 })
@@ -114,7 +114,7 @@ describe('fees', () => {
       fc.property(estimate, floors, caps, (fresh, floorWei, roomWei) => {
         const baseWei = baseFeeOf(fresh)
         const capWei = baseWei + floorWei + roomWei
-        const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) =>
+        const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees) =>
           maxPriorityFeePerGas >= floorWei && maxFeePerGas >= baseWei + floorWei
         let fees = capFees(fresh, capWei)!
         let offers = 1
@@ -151,9 +151,11 @@ describe('a cap on the price of gas', () => {
         cap,
         fc.array(fc.tuple(change, estimate), { minLength: 1 }),
         (capWei, answers) => {
-          let signed: Fees | null = null
+          let signed: GasFees | null = null
           for (const [raise, fresh] of answers) {
-            const next: Fees | null = signed ? raise(signed, fresh, capWei) : capFees(fresh, capWei)
+            const next: GasFees | null = signed
+              ? raise(signed, fresh, capWei)
+              : capFees(fresh, capWei)
             signed = next ?? signed
             if (!signed) continue
             expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)

@@ -1,5 +1,5 @@
 /** Fees that a transaction offers (EIP-1559), wei per unit of gas. */
-export interface Fees {
+export interface GasFees {
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
@@ -28,13 +28,13 @@ export function estimateFees(
   baseFeeWei: bigint,
   tipsWei: readonly bigint[],
   demandWei: bigint = 0n,
-): Fees {
+): GasFees {
   const tip = max(max(median(tipsWei), demandWei), MIN_PRIORITY_FEE_WEI)
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
 /** The base fee of the next block, calculated back from an estimate. */
-export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
+export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
@@ -42,7 +42,7 @@ export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint 
  * @param capWei highest price of a unit of gas
  * @returns null where the cap does not allow the raise
  */
-export function replacementFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function replacementFees(previous: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
   const least = capFees(fresh, capWei) ?? previous
   const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
@@ -55,7 +55,7 @@ export function replacementFees(previous: Fees, fresh: Fees, capWei: bigint): Fe
  * @param capWei highest price of a unit of gas
  * @returns null where the cap allows no more than was offered
  */
-export function doubledFees(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function doubledFees(offered: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
   const least = capFees(fresh, capWei)
   if (!least) return null
 
@@ -71,7 +71,7 @@ export function doubledFees(offered: Fees, fresh: Fees, capWei: bigint): Fees | 
  * Limits an estimate to a cap on the price of a unit of gas.
  * @returns null where the base fee is above the cap: the transaction cannot be mined
  */
-export function capFees(estimate: Fees, capWei: bigint): Fees | null {
+export function capFees(estimate: GasFees, capWei: bigint): GasFees | null {
   if (baseFeeOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
   const maxFeePerGas = min(estimate.maxFeePerGas, capWei)
   return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
@@ -90,7 +90,7 @@ export const priceCapWei = (pricesWei: readonly bigint[], demandWei: bigint = 0n
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
-export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint =>
+export const maxCostWei = (gas: bigint, fees: GasFees, valueWei: bigint): bigint =>
   gas * fees.maxFeePerGas + valueWei
 
 const median = (values: readonly bigint[]): bigint =>

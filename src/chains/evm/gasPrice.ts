@@ -1,8 +1,8 @@
 import type { ChainConfig } from '../../config/index.js'
-import { orIfFailing, transientError } from '../rpc/errors.js'
+import { fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
-import { cachedFor } from '../rpc/served.js'
-import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
+import { cacheFor } from '../rpc/served.js'
+import { estimateFees, type GasFees, priceCapWei } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
@@ -23,7 +23,7 @@ const DEMAND_MS = 600_000
 /**
  * Remembers the tip that a mempool demanded when it refused a transaction, wei. 0 while none has. Kept in memory only.
  */
-export function createTipDemand() {
+export function createDemandedTip() {
   let demandWei = 0n
   let untilMs = Number.NEGATIVE_INFINITY
   return {
@@ -39,17 +39,17 @@ export function createTipDemand() {
   }
 }
 
-export type TipDemand = ReturnType<typeof createTipDemand>
+export type DemandedTip = ReturnType<typeof createDemandedTip>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: Call): Promise<bigint> =>
-  BigInt(await orIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+  BigInt(await fallbackIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
  * Estimates fees from one node's answers. `createGasPriceCap` limits them.
  * @param demandWei tip that a mempool has demanded
  */
-export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<Fees> {
+export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<GasFees> {
   const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const [history, suggestedWei] = await Promise.all([
     ask<FeeHistory>('eth_feeHistory', asked),
@@ -91,5 +91,5 @@ export function createGasPriceCap(
     const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return cachedFor(HOUR_MS, ask)
+  return cacheFor(HOUR_MS, ask)
 }

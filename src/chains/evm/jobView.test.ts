@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sent } from '../../../test/model/nonceJobs.js'
 import type { Call } from '../rpc/evm.js'
-import { agreedView, type NodeView, observeJob, type Signer } from './jobView.js'
+import { agreedNonceView, type NodeView, observeJob, type Signer } from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
 const look = (change: Partial<NodeView> = {}): NodeView => ({
@@ -15,7 +15,7 @@ const look = (change: Partial<NodeView> = {}): NodeView => ({
 
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(agreedView([look(), look()], false)).toMatchObject({
+    expect(agreedNonceView([look(), look()], false)).toMatchObject({
       done: 'confirmed',
       mined,
       isSure: true,
@@ -33,12 +33,12 @@ describe('two nodes', () => {
     ],
     ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(agreedView([look(), second], false)).toMatchObject({ ...expected, isSure: true })
-    expect(agreedView([second, look()], false)).toMatchObject(expected)
+    expect(agreedNonceView([look(), second], false)).toMatchObject({ ...expected, isSure: true })
+    expect(agreedNonceView([second, look()], false)).toMatchObject(expected)
   })
 
   it('of which one does not have the block yet count as one', () => {
-    expect(agreedView([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
+    expect(agreedNonceView([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
       done: 'confirmed',
       isSure: false,
     })
@@ -85,6 +85,6 @@ it.each([
 )
 
 it('one node is enough for a local chain', () => {
-  expect(agreedView([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
-  expect(agreedView([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
+  expect(agreedNonceView([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
+  expect(agreedNonceView([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
 })

@@ -1,5 +1,5 @@
 import type { LocalAccount } from 'viem/accounts'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
@@ -8,7 +8,7 @@ import { type PaidBid, readDeliveredFlags, readPacketState } from './bridge/call
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
-import { areEnded, type PaymentToEnd } from './community/ending.js'
+import { arePaymentsEnded, type EndedPayment } from './community/ending.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
 /** A job whose transactions share a nonce. */
@@ -19,12 +19,12 @@ export interface Signer {
   account: LocalAccount
 }
 
-/** The call of a job's transaction. A `noop` job, and a cancelled one, calls nothing. */
+/** The call of a job's transaction. A `noop` job and a cancelled job call nothing. */
 export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
-  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
+  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly EndedPayment[] }
   | { kind: 'noop' }
 
 export interface MinedReceipt {
@@ -46,8 +46,8 @@ export interface NonceView {
   /** True if the job's effect is on chain, whoever caused it. */
   done: 'no' | 'unconfirmed' | 'confirmed'
   /**
-   * State of the job's nonce: not usable yet because an earlier nonce is unused, the next one, used in some block, or
-   * used in a confirmed block.
+   * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
+   * `unconfirmed`, `confirmed`: used in a block.
    */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of the job's transaction that was mined. */
@@ -76,7 +76,7 @@ type Heads = Awaited<ReturnType<EvmChain['head']>>
  * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
  * confirm. Ignores nodes that have not yet reached the first node's confirmed block.
  */
-export function agreedView(views: readonly NodeView[], isLocal: boolean): NonceView {
+export function agreedNonceView(views: readonly NodeView[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -146,7 +146,7 @@ async function readDone(
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
       return readDeliveredFlags(ask, call.hub, call.bids, quantity(block))
-    if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
+    if ('payments' in call) return arePaymentsEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, quantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
@@ -162,7 +162,7 @@ const atConfirmed = async <T>(
   confirmed: number,
   question: (block: number) => Promise<T>,
 ): Promise<T | null> =>
-  confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
+  confirmed < 0 ? null : fallbackIf(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(
   ask: Call,

@@ -3,7 +3,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { MissingDataError, transientError } from '../rpc/errors.js'
-import { type Call, numberOf, quantity } from '../rpc/evm.js'
+import { type Call, parseQuantity, quantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -33,7 +33,7 @@ export type RawReceipt = { logs: RawLog[] } & Record<
 
 /** True if a receipt reports success. @throws RpcError transient for a malformed status */
 export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
-  const value = typeof status === 'number' ? status : numberOf(status)
+  const value = typeof status === 'number' ? status : parseQuantity(status)
   if (value !== 0 && value !== 1)
     throw transientError('eth_getTransactionReceipt: the status has another form')
   return value === 1
@@ -72,10 +72,10 @@ export async function getHeader(
   const { hash, parentHash } = raw
   if (!isHex(hash) || !isHex(parentHash)) throw transientError(`${method}: a hash has another form`)
   const header = {
-    number: numberOf(raw.number),
+    number: parseQuantity(raw.number),
     hash,
     parentHash,
-    timestampMs: numberOf(raw.timestamp) * 1_000,
+    timestampMs: parseQuantity(raw.timestamp) * 1_000,
   }
   if (typeof block === 'number' && header.number !== block)
     throw transientError(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
@@ -83,7 +83,7 @@ export async function getHeader(
 }
 
 /** @throws RpcError transient where a header is not the parent of the next */
-export function assertLinked(headers: readonly Header[]): void {
+export function assertHeadersLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
       throw transientError(
@@ -190,11 +190,11 @@ function ordered(
   let isSorted = true
   let previous = -1
   for (const log of logs) {
-    const block = numberOf(log.blockNumber)
+    const block = parseQuantity(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
     if (!(isHex(data) && isHex(transactionHash) && isHex(blockHash) && topics.every(isHex)))
       throw transientError(`eth_getLogs: a log of block ${block} has another form`)
-    const index = numberOf(log.logIndex)
+    const index = parseQuantity(log.logIndex)
     if (
       log.removed ||
       block < from ||

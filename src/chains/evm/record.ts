@@ -33,7 +33,7 @@ export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communit
 export type ChainRecord = readonly Buffer[]
 
 /** What a log adds to the running hash of one record keeper. */
-export interface RecordWords {
+export interface RecordInput {
   keeper: number
   /** The event's 32-byte words, in hex without a prefix. */
   words: string
@@ -98,13 +98,13 @@ export function unpackRecord(
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
-export function recordWords(
+export function recordInputsOf(
   contracts: RecordedContracts,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
-): RecordWords[] {
+): RecordInput[] {
   const keepers = recordKeepers(contracts)
-  const found: RecordWords[] = []
+  const found: RecordInput[] = []
   let bid: RawLog | null = null
   for (const log of keepers.length === 0 ? [] : logs) {
     const address = log.address.toLowerCase()
@@ -130,7 +130,7 @@ export function recordWords(
   return found
 }
 
-export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): ChainRecord {
+export function extendRecord(before: ChainRecord, logs: readonly RecordInput[]): ChainRecord {
   const after = [...before]
   for (const { keeper, words } of logs) {
     const message = Buffer.allocUnsafe(WORD + words.length / 2)

@@ -11,9 +11,9 @@ import {
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { RelayerKey } from '../../config/relayerKey.js'
-import { isOwnError, sentenceOf } from '../../ops/log/errors.js'
+import { errorSentence, isOwnError } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { type Call, callOver } from '../rpc/evm.js'
+import { type Call, createRpcCaller } from '../rpc/evm.js'
 
 /** A remote signer did not sign, or signed something else. Callers may try again. */
 export class SignerUnavailableError extends ChainUnavailableError {
@@ -30,7 +30,7 @@ const SIGN_LIMIT_MS = 2_000
 export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, callOver(key.signerUrl, { timeoutMs: limitMs }))
+    : remoteAccount(key.address, createRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
@@ -71,14 +71,14 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
 }
 
 /** Account without its key: its transactions can be sent and followed, but nothing new can be signed. */
-export function absentAccount(address: Hex): LocalAccount {
+export function accountWithoutKey(address: Hex): LocalAccount {
   const refuse = () =>
     Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })
 }
 
 const ofSigner = (error: unknown): SignerUnavailableError =>
-  new SignerUnavailableError(`the remote signer: ${sentenceOf(error)}`, { cause: error })
+  new SignerUnavailableError(`the remote signer: ${errorSentence(error)}`, { cause: error })
 
 /** @throws SignerUnavailableError where the signer gives no answer; errors of our own code as they are */
 function asked<T>(answer: Promise<T>): Promise<T> {

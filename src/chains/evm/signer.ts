@@ -4,25 +4,25 @@ import {
   ABOVE_DELIVER_LIMIT,
   INSUFFICIENT_FUNDS,
   type NonceTx,
-  type Purpose,
+  type TxPurpose,
 } from '../../registry/outbox.js'
 import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
 import {
   type BridgeCall,
-  deliverCall,
-  executeCall,
+  deliverBidsCall,
+  executePacketCall,
   readPacketState,
   revertReason,
-  verifyCall,
+  verifyPacketCall,
 } from './bridge/calls.js'
-import { endingCall } from './community/ending.js'
+import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
-import { capFees, type Fees, maxCostWei } from './gasFees.js'
-import { createTipDemand, readFees, type TipDemand } from './gasPrice.js'
+import { capFees, type GasFees, maxCostWei } from './gasFees.js'
+import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
 import {
-  agreedView,
+  agreedNonceView,
   type JobCall,
   type NonceJob,
   type NonceView,
@@ -32,7 +32,7 @@ import {
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
-export type PreparedTx = { gas: bigint; fees: Fees } | { failure: TxFailure }
+export type PreparedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
 export type NonceSender = ReturnType<typeof createNonceSender>
@@ -76,20 +76,21 @@ export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
   memo: CallCache = (ask) => ask,
-  demand: TipDemand = createTipDemand(),
+  demand: DemandedTip = createDemandedTip(),
 ) {
   const { rpc, config } = chain
   const from = account.address
-  const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
+  const callFor = (purpose: TxPurpose) =>
+    purpose === 'cancel' || call.kind === 'noop' ? null : call
   return {
     async look(job: NonceJob): Promise<NonceView> {
       const views = await rpc.onEveryNode((ask) =>
         observeJob(memo(ask), { chain, account }, call, job),
       )
-      return agreedView(views, config.local)
+      return agreedNonceView(views, config.local)
     },
     /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
-    prepare: (job: NonceJob, purpose: Purpose): Promise<PreparedTx> =>
+    prepare: (job: NonceJob, purpose: TxPurpose): Promise<PreparedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
@@ -124,7 +125,7 @@ export function createNonceSender(
   }
 }
 
-type SignOrder = { purpose: Purpose; nonce: number; gas: bigint; fees: Fees; valueWei: bigint }
+type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees; valueWei: bigint }
 
 /**
  * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which stays in
@@ -152,25 +153,25 @@ export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
 
 async function signed(
   account: LocalAccount,
-  tx: Fees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
+  tx: GasFees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
 ): Promise<{ hash: Hex; raw: Hex }> {
   const raw = await account.signTransaction({ type: 'eip1559', ...tx })
   return { hash: keccak256(raw), raw }
 }
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
-  if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
-  if ('payments' in call) return endingCall(call.kind, call.payments, call.of)
+  if (call.kind === 'deliver') return deliverBidsCall(call.hub, call.bids)
+  if ('payments' in call) return refuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
-    ? verifyCall(call.messageLib, call.packet)
-    : executeCall(call.endpoint, call.packet)
+    ? verifyPacketCall(call.messageLib, call.packet)
+    : executePacketCall(call.endpoint, call.packet)
 }
 
 async function prepareTransfer(
   ask: Call,
   from: Hex,
   demandWei: bigint,
-): Promise<{ gas: bigint; fees: Fees }> {
+): Promise<{ gas: bigint; fees: GasFees }> {
   return {
     fees: await readFees(ask, demandWei),
     gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),

@@ -5,7 +5,7 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import {
   ChainUnavailableError,
   type EvmPort,
@@ -13,10 +13,10 @@ import {
   orUnavailable,
   type SignatureQuery,
 } from '../chain.js'
-import { orIfRefused } from '../rpc/errors.js'
+import { fallbackIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
-import { cachedByKey } from '../rpc/served.js'
+import { cacheByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
@@ -41,7 +41,7 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
-  const hasCode = cachedByKey(
+  const hasCode = cacheByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
@@ -56,7 +56,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
       // with a single node, a lying node can sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
       const isDisputed = (error: unknown) => error instanceof DisagreementError
-      return await orIf(orIfRefused(isSigned, false), isDisputed, false)
+      return await fallbackIf(fallbackIfRefused(isSigned, false), isDisputed, false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)

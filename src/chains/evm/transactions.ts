@@ -1,8 +1,8 @@
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
-import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
+import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
 interface RawTransaction {
@@ -20,7 +20,7 @@ export interface TransactionQuery {
   /** Newest block that was confirmed before the query: a later head may confirm a block of another fork. */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
-  ours: OurContracts
+  ours: ContractAddresses
   /** Numbers of the newest and the last confirmed block. @throws ChainUnavailableError */
   head(): Promise<{ latest: number; confirmed: number }>
 }
@@ -74,7 +74,7 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
  */
 function namesOurs(
   { to, input }: RawTransaction,
-  { contract, communityPayments }: OurContracts,
+  { contract, communityPayments }: ContractAddresses,
 ): boolean {
   const data = input.toLowerCase()
   return [contract, communityPayments].some(
@@ -108,7 +108,11 @@ export async function findByNonce(
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
-      await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
+      await fallbackIf(
+        call<Hex>('eth_getTransactionCount', [sender, quantity(block)]),
+        isPruned,
+        0,
+      ),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await findFirstBlock(confirmed, isUsedAt)

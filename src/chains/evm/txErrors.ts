@@ -1,4 +1,4 @@
-import { causesOf, type ErrorShape, RpcError, revertData } from '../rpc/errors.js'
+import { type ErrorShape, errorChain, RpcError, revertData } from '../rpc/errors.js'
 import { UNKNOWN_REFUSAL } from '../rpc/errorTable.js'
 
 /** Class of a node's error for a transaction. */
@@ -91,11 +91,11 @@ export const TX_ERROR_TABLE: readonly (readonly [TxErrorClass, string, RegExp])[
   ],
 ]
 
-/** JSON-RPC code of a revert, for messages that do not say so. */
+/** JSON-RPC code of a revert. It classifies errors whose message does not mention a revert. */
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
-/** A node answered with an unknown message, and did not accept the transaction. */
+/** Failure with a message that is in no row of the table. */
 const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL }
 
 /** The least tip or price that a mempool names in a refusal: in wei by geth and its forks, otherwise with a unit. */
@@ -114,7 +114,7 @@ export function demandedTipWei(error: unknown): bigint | null {
 /** The nodes' messages in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error
-  const chain: readonly ErrorShape[] = causesOf(error)
+  const chain: readonly ErrorShape[] = errorChain(error)
   // viem appends URL and request on further lines of its messages: they do not come from the node
   const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
@@ -123,9 +123,9 @@ function wordsOf(error: unknown): string {
   return texts.join('\n').replace(METHOD_NAME, '')
 }
 
-/** Classifies a node's error. An unknown wording is transient, so no job is given up because of one. */
+/** Classifies a node's error. An unknown wording is transient, so an unknown wording never ends a job. */
 export function classifyTxError(error: unknown): TxFailure {
-  const chain: readonly ErrorShape[] = causesOf(error)
+  const chain: readonly ErrorShape[] = errorChain(error)
   // a node of a chain that is not configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))

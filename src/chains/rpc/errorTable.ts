@@ -89,7 +89,7 @@ const RANGES: Wordings = [
 export const STATUS_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
-  // a revert, which some proxies pass on with status 500
+  // a revert: some proxies return it with HTTP status 500
   { source: 'geth and its kin', fault: 'refused', reason: 'reverted', codes: [3] },
   { source: 'all clients', fault: 'refused', reason: 'reverted', hasRevertData: true },
   { source: 'RFC 9110', fault: 'transient', reason: 'server_error', statuses: [500, 599] },
@@ -99,8 +99,8 @@ export const STATUS_TABLE: readonly ErrorRow[] = [
 
 /**
  * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only the rules of the EVM or the chain count as one. Wordings for sending are in evm/txErrors.ts, for pruned
- * state in evm/transactions.ts, for mints in solana/tokens.ts.
+ * call, so only an error by the rules of the EVM or the chain counts as a refusal. Wordings for sending are in
+ * evm/txErrors.ts, for pruned state in evm/transactions.ts, for mints in solana/tokens.ts.
  */
 export const ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
@@ -116,7 +116,7 @@ export const ERROR_TABLE: readonly ErrorRow[] = [
   ]),
   ...wordRows('refused', 'evm_rule', EVM_FAILURES),
 
-  // too many requests; some of these wordings hold a number, as those about ranges do
+  // too many requests; some texts hold a number, like the texts about ranges
   {
     source: 'EIP-1474, proxies',
     fault: 'rate_limited',
@@ -169,16 +169,19 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
  * Classifies an error by HTTP status, then by code, then by wording. The first matching row counts.
  * @returns the meaning, with a reason in snake_case
  */
-export function classifyParts(parts: ErrorParts): { fault: ErrorMeaning; reason: string } {
+export function classifyErrorParts(parts: ErrorParts): { fault: ErrorMeaning; reason: string } {
   const { status, code, byFamily } = parts
-  const byStatus = STATUS_TABLE.find((row) => holds(row, parts))
+  const byStatus = STATUS_TABLE.find((row) => matchesErrorRow(row, parts))
   if (byStatus) return byStatus
   if (byFamily) return { fault: byFamily, reason: 'code' }
-  const row = ERROR_TABLE.find((one) => holds(one, parts))
+  const row = ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
   return row ?? { fault: 'transient', reason: unknownOf(status, code) }
 }
 
-export function holds(row: ErrorRow, { status, code, text, isRevert }: ErrorParts): boolean {
+export function matchesErrorRow(
+  row: ErrorRow,
+  { status, code, text, isRevert }: ErrorParts,
+): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
   // the EVM and the mempool answer only in JSON-RPC: a proxy's HTML page is no refusal
   if (fault === 'refused' && code === null) return false

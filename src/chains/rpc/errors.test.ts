@@ -5,18 +5,18 @@ import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import {
+  type NodeErrorText,
   RANGE_LIMITS,
   RATE_LIMITS,
   SERVER_ERRORS,
-  type Wording,
-} from '../../testing/faultProxy/wordings.js'
+} from '../../testing/faultProxy/nodeErrorTexts.js'
 import { isEvmFailure, type RpcError } from './errors.js'
 import { createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
 
 /** Failures by the rules of the EVM: created code that begins with 0xEF (EIP-3541), and others. */
-const EVM_FAILURES: readonly Wording[] = [
+const EVM_FAILURES: readonly NodeErrorText[] = [
   // geth, Erigon, older Nethermind
   { status: 200, code: -32000, message: 'invalid code: must not begin with 0xef' },
   { status: 200, code: -32000, message: 'invalid opcode: INVALID' },
@@ -40,7 +40,7 @@ const EVM_FAILURES: readonly Wording[] = [
 ]
 
 /** Refusals that depend on the node or on what the contract says. */
-const REVERTS: readonly Wording[] = [
+const REVERTS: readonly NodeErrorText[] = [
   { status: 200, code: 3, message: 'execution reverted: no', data: '0x08c379a0' },
   { status: 200, code: -32000, message: 'out of gas' },
   {
@@ -51,7 +51,7 @@ const REVERTS: readonly Wording[] = [
 ]
 
 /** Refusals of a range of 1,429 blocks where 429 are allowed. The number must not be mistaken for HTTP status 429. */
-const TOO_WIDE: readonly Wording[] = [
+const TOO_WIDE: readonly NodeErrorText[] = [
   ...RANGE_LIMITS,
   // Alchemy, with and without a plan
   {
@@ -93,7 +93,7 @@ const TOO_WIDE: readonly Wording[] = [
 const LAGS = { status: 200, code: -32000 }
 
 /** Refusals of too frequent requests. */
-const TOO_OFTEN: readonly Wording[] = [
+const TOO_OFTEN: readonly NodeErrorText[] = [
   ...RATE_LIMITS,
   {
     status: 429,
@@ -129,7 +129,7 @@ async function faultOf(url: string, method: string): Promise<RpcError> {
 
 /** A node of the chain that answers one method with a provider's error. */
 async function sayer(
-  { status, code, message, data }: Wording,
+  { status, code, message, data }: NodeErrorText,
   headers: Record<string, string> = {},
 ): Promise<string> {
   const server = await serve(async (request, response) => {
@@ -171,7 +171,7 @@ describe('what nodes and providers say', () => {
     })
   })
 
-  it.each<Wording>([
+  it.each<NodeErrorText>([
     {
       status: 500,
       code: 0,

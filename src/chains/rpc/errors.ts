@@ -1,5 +1,5 @@
-import { orIf } from '../../ops/log/errors.js'
-import { classifyParts, isEvmFailureText, type RpcFault } from './errorTable.js'
+import { fallbackIf } from '../../ops/log/errors.js'
+import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { TOO_LARGE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
@@ -77,15 +77,19 @@ export class NodeError extends Error {
 export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
 /** Waits for an answer. Returns `fallback` where the node refuses. */
-export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
-  orIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
+export const fallbackIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+  fallbackIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
 
 /**
  * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
  * @throws errors other than RpcError; RpcError of fault `rate_limited`
  */
-export const orIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
-  orIf(asked, (error) => error instanceof RpcError && error.fault !== 'rate_limited', fallback)
+export const fallbackIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+  fallbackIf(
+    asked,
+    (error) => error instanceof RpcError && error.fault !== 'rate_limited',
+    fallback,
+  )
 
 /** Fields that errors of HTTP clients may have. */
 export interface ErrorShape {
@@ -141,7 +145,7 @@ function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) 
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
   const byFamily = code === null ? undefined : faults?.get(code)
   const isRevert = revertData(error) !== null
-  return classifyParts({ status, code, text, isRevert, byFamily })
+  return classifyErrorParts({ status, code, text, isRevert, byFamily })
 }
 
 /**
@@ -177,7 +181,7 @@ export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(messagesIn(error))
 
 /** A node's messages in an error. Only for classification: they may hold its URL or the request. */
-export const messagesIn = (error: RpcError): string => textOf(causesOf(error))
+export const messagesIn = (error: RpcError): string => textOf(errorChain(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
@@ -186,7 +190,7 @@ const textOf = (chain: readonly ErrorShape[]): string =>
     .join(' ')
 
 /** An error and its causes, outermost first. Limited, since causes may form a circle. */
-export function causesOf(error: unknown): object[] {
+export function errorChain(error: unknown): object[] {
   const chain: object[] = []
   for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
     chain.push(e)

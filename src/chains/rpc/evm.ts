@@ -1,6 +1,6 @@
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
-import { checkedAnswer } from './forms.js'
+import { requireAnswerForm } from './forms.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
@@ -11,7 +11,7 @@ export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
 /** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
-export function numberOf(value: unknown): number {
+export function parseQuantity(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value))
     throw transientError('a number has another form')
   return Number(value)
@@ -55,7 +55,7 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
   }
   return new NodePool({
     ...options,
-    connect: (url, limitMs) => callOver(url, { limitMs }),
+    connect: (url, limitMs) => createRpcCaller(url, { limitMs }),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
@@ -89,7 +89,7 @@ export interface CallOptions {
 /**
  * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
  */
-export function callOver(
+export function createRpcCaller(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
 ): Call {
@@ -108,7 +108,7 @@ export function callOver(
       if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined)
         throw transientError(`${method}: the answer holds no result`)
-      return checkedAnswer<T>(method, answer.result)
+      return requireAnswerForm<T>(method, answer.result)
     } catch (error) {
       throw classifyRpcError(error, method, { response: http, faults })
     }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
+import { classifyHeads, type Head, LEAST_BLOCK_MS } from './headChoice.js'
 
 const NOW = 1_700_000_000_000
 const BEHIND = 3
 const head = (height: number, timeMs: number | null = NOW): Head => ({ height, timeMs })
 const judge = (...heads: (Head | null)[]) =>
-  judgeHeads(heads, { behindBlocks: BEHIND, leastBlockMs: LEAST_BLOCK_MS }, NOW)
+  classifyHeads(heads, { behindBlocks: BEHIND, leastBlockMs: LEAST_BLOCK_MS }, NOW)
 
 describe('the heads of nodes', () => {
   it.each<[what: string, heads: (Head | null)[], verdicts: string[]]>([

@@ -16,7 +16,7 @@ export const LEAST_BLOCK_MS = 100
 export interface HeadBounds {
   /** By how much honest heads may differ. */
   behindBlocks: number
-  /** Time that each block of a lead takes at least; 0 on a local chain. */
+  /** Shortest time between two blocks. Limits how many blocks a head may be ahead of another; 0 on a local chain. */
   leastBlockMs: number
 }
 
@@ -28,7 +28,7 @@ const AHEAD_OF_US_MS = 300_000
  * is accepted as far as its block's time explains the lead. A head that is not a number never makes others look behind.
  * @param heads null where a node did not answer
  */
-export function judgeHeads(
+export function classifyHeads(
   heads: readonly (Head | null)[],
   bounds: HeadBounds,
   nowMs: number,
@@ -51,7 +51,7 @@ function medianOf(heads: readonly Head[]): number {
   return heights[Math.floor(heights.length / 2)]!
 }
 
-/** The height with which two nodes, or one, are compared. */
+/** The height that the other heads are compared with, where one or two nodes answered. */
 function leaderOf(
   heads: readonly Head[],
   { behindBlocks, leastBlockMs }: HeadBounds,

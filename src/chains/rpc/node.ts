@@ -12,8 +12,8 @@ export class WrongChainError extends Error {
   override name = 'WrongChainError'
 }
 
-/** Share of a node's capacity that a consumer may use, so that the others keep theirs. */
-export interface Share {
+/** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */
+export interface CapacityShare {
   atOnce: number
   perSecond: number
   /** Most calls in the queue. Further calls are refused. */
@@ -60,7 +60,7 @@ export class Node {
   constructor(
     readonly url: string,
     call: Call,
-    share?: Share,
+    share?: CapacityShare,
   ) {
     this.host = new URL(url).host
     const queue =
@@ -101,7 +101,7 @@ export class Node {
     this.wrong = null
   }
 
-  /** Starts a rest after a fault, longer after each one. */
+  /** Starts a rest after a fault. Each further fault makes the rest longer. */
   rest(error: RpcError | WrongChainError, nowMs: number): void {
     // calls that failed together are one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1

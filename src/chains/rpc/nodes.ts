@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
@@ -10,12 +10,12 @@ import {
   RpcError,
   transientError,
 } from './errors.js'
-import { type Head, judgeHeads, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
-import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
-import { type Consumer, SHARES } from './shares.js'
+import { classifyHeads, type Head, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
+import { type Call, type CapacityShare, isFaultOfNode, Node, WrongChainError } from './node.js'
+import { CAPACITY_SHARES, type NodeConsumer } from './shares.js'
 
 export { type Call, WrongChainError } from './node.js'
-export type { Consumer } from './shares.js'
+export type { NodeConsumer } from './shares.js'
 
 /** Too few nodes gave equal answers, so no answer is accepted. */
 export class UndecidedError extends ChainUnavailableError {
@@ -33,11 +33,11 @@ export class SilenceError extends UndecidedError {
 }
 
 /** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
-export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  orIf(asked, (error) => error instanceof UndecidedError, fallback)
+export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  fallbackIf(asked, (error) => error instanceof UndecidedError, fallback)
 
 /** Conditions of an agreement. */
-export interface AgreedOptions<T> {
+export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
   /** Nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
   least?: number
@@ -72,14 +72,14 @@ export interface PoolOptions<Hash extends string> {
   /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
   leastBlockMs?: number | undefined
   /** Limit of the calls to each node. Absent: no limit. */
-  share?: Share | undefined
+  share?: CapacityShare | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
   /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): Call
-  /** Checks everything else that identifies the chain. @throws WrongChainError */
+  /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: Call): Promise<Head>
@@ -92,10 +92,10 @@ const COMPARE_EVERY_MS = 5_000
 /** How long a node is asked after two others that both contradicted it. */
 const OUTVOTED_MS = 60_000
 
-/** The pools of the same nodes, and what they share. */
+/** State that the pools of the same nodes share: one pool for each consumer. */
 interface Family<Hash extends string> {
   genesisHash: Hash | null
-  pools: Map<Consumer | 'index', NodePool<Hash>>
+  pools: Map<NodeConsumer | 'index', NodePool<Hash>>
   comparedMs: number
   /** Height that two nodes had reached at the last comparison of heads. */
   sharedHeight: number
@@ -127,7 +127,7 @@ export class NodePool<Hash extends string> {
       comparedMs: Number.NEGATIVE_INFINITY,
       sharedHeight: Number.NEGATIVE_INFINITY,
     },
-    use: Consumer | 'index' = 'index',
+    use: NodeConsumer | 'index' = 'index',
   ) {
     this.label = options.label
     this.#options = options
@@ -142,15 +142,15 @@ export class NodePool<Hash extends string> {
     return this.#nodes.length
   }
 
-  forUse(use: Consumer): NodePool<Hash> {
+  forUse(use: NodeConsumer): NodePool<Hash> {
     return (
       this.#family.pools.get(use) ??
-      new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
+      new NodePool({ ...this.#options, share: CAPACITY_SHARES[use] }, this.#family, use)
     )
   }
 
   /** Counters of each node, by consumer. The indexer's pool is `index`. */
-  health(nowMs: number = performance.now()): { use: Consumer | 'index'; nodes: NodeNumbers[] }[] {
+  health(nowMs = performance.now()): { use: NodeConsumer | 'index'; nodes: NodeNumbers[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({
       use,
       nodes: pool.#nodes.map((node) => node.health(nowMs)),
@@ -245,7 +245,7 @@ export class NodePool<Hash extends string> {
    */
   async agreed<T>(
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
-    { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreedOptions<T> = {},
+    { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
   ): Promise<Agreement<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
@@ -359,7 +359,7 @@ export class NodePool<Hash extends string> {
             .catch(() => null),
     )
     const heads = await Promise.all(asked)
-    const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
+    const verdicts = classifyHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     this.#family.sharedHeight = sharedHeightOf(heads, verdicts)
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import { RpcError, transientError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
@@ -58,7 +58,7 @@ async function recover(outage: () => Promise<never>, returnsMs: number) {
       const { nodes } = await pool.agreed((call) => call('eth_call', []))
       return { nodes, atMs: elapsedMs(), askedMs }
     } catch {
-      await wait(pauseAfter(failures, PAUSES_MS.step))
+      await wait(backoffPauseMs(failures, BACKOFF_PAUSES_MS.step))
     }
   }
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
 /** Caches an answer for some time, ms. Failures are not cached. */
-export function cachedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
-  return cachedByKey(ask, { forMs: () => forMs, most: 1 })
+export function cacheFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+  return cacheByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
 export interface CacheOptions<T, A extends readonly unknown[] = []> {
@@ -15,7 +15,7 @@ export interface CacheOptions<T, A extends readonly unknown[] = []> {
 }
 
 /** Caches answers by key. Concurrent calls with the same key share one request. Failures are not cached. */
-export function cachedByKey<A extends readonly unknown[], T>(
+export function cacheByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
   { forMs, most, keyOf = (...of) => of.join(' ') }: CacheOptions<T, A>,
 ): (...of: A) => Promise<T> {

@@ -1,19 +1,19 @@
-import type { Share } from './node.js'
+import type { CapacityShare } from './node.js'
 
 /**
  * Users of the nodes beside the indexer. Each has its own rests and limits, so that none takes nodes from another.
  * `judge` reads balances for payments. The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens`
  * and `wallets`.
  */
-export type Consumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
+export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
 /** Limits what anonymous requests of one kind can make the API ask of a node. */
-const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
+const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
 /**
- * Shares of the consumers that anonymous requests cause work for. The judge's share has room for all of its concurrent
+ * Limits of the consumers whose calls anonymous requests cause. The limit of `judge` allows all of its concurrent
  * requests.
  */
-export const SHARES: Readonly<Record<Consumer, Share | undefined>> = {
+export const CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,

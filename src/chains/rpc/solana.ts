@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { RpcFault } from './errors.js'
-import { callOver } from './evm.js'
+import { createRpcCaller } from './evm.js'
 import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
 
 /** Level of agreement on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
@@ -56,8 +56,11 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 /** Calls a cluster with a limit of concurrent calls. Light calls skip the queue. @param timeoutMs of each call */
 export function clusterCall(url: string, timeoutMs: number): Call {
   const queue = new PQueue({ concurrency: AT_ONCE })
-  const call = callOver(url, { timeoutMs, faults: FAULTS })
-  const light = callOver(url, { timeoutMs: Math.min(LIGHT_TIMEOUT_MS, timeoutMs), faults: FAULTS })
+  const call = createRpcCaller(url, { timeoutMs, faults: FAULTS })
+  const light = createRpcCaller(url, {
+    timeoutMs: Math.min(LIGHT_TIMEOUT_MS, timeoutMs),
+    faults: FAULTS,
+  })
   return <T>(method: string, params: readonly unknown[]) =>
     LIGHT.has(method)
       ? light<T>(method, params)

@@ -1,6 +1,6 @@
 import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
-import { type Call, type Nodes, orIfUndecided } from './nodes.js'
+import { type Call, fallbackIfUndecided, type Nodes } from './nodes.js'
 
 /** How long "unknown" is cached, ms. Short, since the transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -45,7 +45,7 @@ export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
       throw new MissingDataError('the node does not know the transaction')
     return other
   }
-  return orIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
+  return fallbackIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
 }
 
 /** Lifetime in the cache of balances, and its size. */

@@ -18,7 +18,11 @@ export interface InitialTerms {
 }
 
 /** Instruction that initializes the registrar. The program's upgrade authority signs and pays. */
-export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
+export function initializeInstruction(
+  registrar: Registrar,
+  upgradeAuthority: PublicKey,
+  terms: InitialTerms,
+) {
   const args = {
     ...authoritiesOf(terms),
     admin_authority: terms.admin,
@@ -39,15 +43,15 @@ const authoritiesOf = ({ relay, treasury }: Authorities) => ({
 })
 
 /** Instruction that changes the authorities. The admin authority signs. */
-export const setAuthorities = (
+export const setAuthoritiesInstruction = (
   registrar: Registrar,
   admin: PublicKey,
   named: Authorities,
 ): TransactionInstruction =>
   registrar.instruction('set_authorities', authoritiesOf(named), { admin_authority: admin })
 
-/** Instruction that proposes a new admin authority, which accepts by `acceptAdmin`. The present one signs. */
-export const proposeAdmin = (
+/** Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present one signs. */
+export const proposeAdminInstruction = (
   registrar: Registrar,
   admin: PublicKey,
   proposed: PublicKey,
@@ -55,11 +59,13 @@ export const proposeAdmin = (
   registrar.instruction('propose_admin', { admin_authority: proposed }, { admin_authority: admin })
 
 /** Instruction by which the proposed admin authority accepts and signs. */
-export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
-  registrar.instruction('accept_admin', {}, { proposed_admin: proposed })
+export const acceptAdminInstruction = (
+  registrar: Registrar,
+  proposed: PublicKey,
+): TransactionInstruction => registrar.instruction('accept_admin', {}, { proposed_admin: proposed })
 
 /** Instruction that takes settled lamports out of the treasury. The treasury authority signs. */
-export const withdraw = (
+export const withdrawTreasuryInstruction = (
   registrar: Registrar,
   treasuryAuthority: PublicKey,
   destination: PublicKey,

@@ -2,8 +2,8 @@ import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
-import type { Call, Consumer, PoolOptions } from '../rpc/nodes.js'
-import { cachedByKey } from '../rpc/served.js'
+import type { Call, NodeConsumer, PoolOptions } from '../rpc/nodes.js'
+import { cacheByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { createBalancePort, createCommunityPort } from './community/port.js'
@@ -27,7 +27,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   // anonymous requests must not slow the watcher down
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
-  const portFor = (use: Consumer) => createCommunityPort(rpc.forUse(use), registrar)
+  const portFor = (use: NodeConsumer) => createCommunityPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
@@ -42,7 +42,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     network,
     ...portFor('api'),
     tokenBalance,
-    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
+    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE),
     /** Balances for the judge of payments, read with a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
     family: SOLANA,
@@ -56,7 +56,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     // the program stores amounts in 128 bits
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
-    transaction: cachedByKey(transaction, TX_STATE_CACHE),
+    transaction: cacheByKey(transaction, TX_STATE_CACHE),
     quote: (request: RegistrationRequest) => orUnavailable(CHAIN, () => quote(request)),
   }
 }

@@ -66,7 +66,7 @@ export interface DecodedTransaction {
   unknown: string[]
 }
 
-export const emptyTransaction = (isOurs = false): DecodedTransaction => ({
+export const transactionWithoutEvents = (isOurs = false): DecodedTransaction => ({
   isOurs,
   payments: [],
   communityPayments: [],
@@ -91,7 +91,7 @@ export function decodeTransaction(
 ): DecodedTransaction {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
-  const facts = emptyTransaction(keys.includes(id))
+  const facts = transactionWithoutEvents(keys.includes(id))
   if (meta === null || meta.err !== null) return facts
   if (meta.innerInstructions === null)
     throw transientError('getTransaction: the node records no inner instructions')

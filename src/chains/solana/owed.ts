@@ -8,7 +8,7 @@ import { type OpenPayment, readOpenPayments } from './openPayments.js'
 import { unsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
-import { createAssociated, WALLET_COMMITMENT } from './tokens.js'
+import { createTokenAccountInstruction, WALLET_COMMITMENT } from './tokens.js'
 
 /** Offset of the time, an i64, in the clock account: it follows slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
@@ -56,7 +56,7 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account
   const claim = createCommunityProgram(registrar).claim(payer, account)
-  return [...(token ? [createAssociated(payer, payer, token)] : []), claim]
+  return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
 }
 
 /** Time of the cluster's clock account, by which the program decides, ms. */

@@ -1,17 +1,17 @@
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
-import { mapInTurns, nextTurn } from '../../ops/turns.js'
+import { mapInTurns, waitForTurn } from '../../ops/turns.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
-import { cachedFor } from '../rpc/served.js'
+import { cacheFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
-import { createRates, weiToLamports } from './rates.js'
+import { createRateReader, weiToLamports } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 
@@ -46,11 +46,11 @@ export function createQuoter(
   options: QuoterOptions,
 ): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
-  const rates = createRates(options.hub, config.feeds, nowMs)
+  const rates = createRateReader(options.hub, config.feeds, nowMs)
 
-  const blockhashes = cachedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+  const blockhashes = cacheFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
-  return async ({ sender, names, referral, turn = () => nextTurn(NO_ASKER) }) => {
+  return async ({ sender, names, referral, turn = () => waitForTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Call, NodePool } from '../rpc/nodes.js'
-import { createRates, type Price, priceProblem, weiToLamports } from './rates.js'
+import { createRateReader, type FeedPrice, feedPriceProblem, weiToLamports } from './rates.js'
 
 const NOW_S = 1_800_000_000
 const feeds = {
@@ -51,19 +51,19 @@ describe('a price', () => {
     { name: 'another node shows about the same', others: [nodeOf(155)] },
     { name: 'there is no other node', others: [] },
   ])('is taken where $name', async ({ others }) => {
-    const rates = createRates(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
+    const rates = createRateReader(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
     expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
   })
 
   it('is refused where another node shows a different one', async () => {
-    const rates = createRates(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
+    const rates = createRateReader(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
     await expect(rates()).rejects.toThrow('contradict each other')
   })
 })
 
 it('is refused once it is older than its feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
-  const rates = createRates(
+  const rates = createRateReader(
     hubOf(nodeOf(150)),
     { ...feeds, maxAgeSeconds },
     () => (NOW_S + 61) * 1_000,
@@ -76,7 +76,7 @@ async function ratesAt(atFirstMs: number) {
   let nowMs = atFirstMs
   let solUsd = 150
   const hub = hubOf((...call) => nodeOf(solUsd)(...call))
-  const rates = createRates(hub, feeds, () => nowMs)
+  const rates = createRateReader(hub, feeds, () => nowMs)
   await rates()
   const after = (laterMs: number) => {
     nowMs = nowMs + laterMs
@@ -100,7 +100,7 @@ it.each([
     nodeOf(150, () => second * GWEI),
   )
   // nothing else limits the gas price
-  expect((await createRates(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
+  expect((await createRateReader(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
 })
 
 it('compares no price with one from before the clock was set back', async () => {
@@ -109,13 +109,13 @@ it('compares no price with one from before the clock was set back', async () => 
 })
 
 const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }
-const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): Price => ({
+const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): FeedPrice => ({
   answer,
   decimals,
   updatedAtS,
 })
 
-it.each<[string, Price, Price | null, RegExp | null]>([
+it.each<[string, FeedPrice, FeedPrice | null, RegExp | null]>([
   ['fresh and first', price(200n), null, null],
   ['as old as allowed', price(200n, 8, NOW_S - 3_600), null, null],
   ['stale', price(200n, 8, NOW_S - 3_601), null, /3601 s old/],
@@ -128,7 +128,7 @@ it.each<[string, Price, Price | null, RegExp | null]>([
   ['down by more', price(89n), price(100n), /moved/],
   ['the same in other decimals', price(10_000n, 10), price(100n, 8), null],
 ])('a price is judged: %s', (_, now, earlier, problem) => {
-  const found = priceProblem(now, earlier, BOUNDS, NOW_S)
+  const found = feedPriceProblem(now, earlier, BOUNDS, NOW_S)
   if (problem) expect(found).toMatch(problem)
   else expect(found).toBeNull()
 })

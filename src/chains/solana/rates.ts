@@ -3,7 +3,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import { readContract } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
-import { cachedFor } from '../rpc/served.js'
+import { cacheFor } from '../rpc/served.js'
 
 /** Chainlink's AggregatorV3Interface. */
 const AGGREGATOR = parseAbi([
@@ -18,8 +18,8 @@ const SERVES_MS = 2_000
 const REMEMBERED_MS = 10 * 60_000
 
 export interface HubRates {
-  ethUsd: Price
-  solUsd: Price
+  ethUsd: FeedPrice
+  solUsd: FeedPrice
   /** Gas price on the hub, wei. */
   gasPriceWei: bigint
 }
@@ -29,7 +29,7 @@ export interface HubRates {
  * or when it jumped since the last quotes.
  * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
-export function createRates(
+export function createRateReader(
   hub: Nodes,
   feeds: SolanaConfig['feeds'],
   nowMs: () => number = Date.now,
@@ -40,7 +40,7 @@ export function createRates(
   const isNear = (a: HubRates, b: HubRates): boolean =>
     FEEDS.every(
       (feed) =>
-        !priceProblem(
+        !feedPriceProblem(
           b[feed],
           a[feed],
           { maxMovePercent, maxAgeSeconds: Number.POSITIVE_INFINITY },
@@ -68,7 +68,7 @@ export function createRates(
     const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
     for (const feed of FEEDS) {
       const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
-      const problem = priceProblem(
+      const problem = feedPriceProblem(
         rates[feed],
         earlier?.[feed] ?? null,
         bounds,
@@ -83,7 +83,7 @@ export function createRates(
     return rates
   }
 
-  return cachedFor(SERVES_MS, read)
+  return cacheFor(SERVES_MS, read)
 }
 
 async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
@@ -95,7 +95,7 @@ async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubR
   return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
-async function readPrice(call: Call, feed: Hex): Promise<Price> {
+async function readPrice(call: Call, feed: Hex): Promise<FeedPrice> {
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     readContract(call, feed, { abi: AGGREGATOR, functionName: 'decimals' }),
     readContract(call, feed, { abi: AGGREGATOR, functionName: 'latestRoundData' }),
@@ -104,7 +104,7 @@ async function readPrice(call: Call, feed: Hex): Promise<Price> {
 }
 
 /** A price of an aggregator (AggregatorV3: `latestRoundData`, `decimals`). */
-export interface Price {
+export interface FeedPrice {
   /** US dollars times 10^decimals. */
   answer: bigint
   decimals: number
@@ -120,12 +120,12 @@ interface PriceBounds {
 }
 
 /**
- * Reason to refuse a price. Null for a good one.
+ * Reason to refuse a price. Null where the price is accepted.
  * @param earlier price of the last quotes; null when there were none recently
  */
-export function priceProblem(
-  price: Price,
-  earlier: Price | null,
+export function feedPriceProblem(
+  price: FeedPrice,
+  earlier: FeedPrice | null,
   bounds: PriceBounds,
   nowS: number,
 ): string | null {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
-import { listTransactions, readListed, readTransaction } from './reads.js'
+import { listTransactions, readListedTransaction, readTransaction } from './reads.js'
 import { createRegistrar } from './registrar.js'
 
 const registrar = createRegistrar('11111111111111111111111111111111')
@@ -30,7 +30,12 @@ it.each([-32_601, -32_602, -32_013])(
     const cause = new NodeError({ code, message: 'method not found' })
     const refusing: Call = async () =>
       Promise.reject(new RpcError('refused', cause.message, null, { cause }))
-    const read = readListed(refusing, registrar, { signature: 'mine', slot: 7 }, 'confirmed')
+    const read = readListedTransaction(
+      refusing,
+      registrar,
+      { signature: 'mine', slot: 7 },
+      'confirmed',
+    )
     await expect(read).rejects.toMatchObject({ fault: 'transient' })
   },
 )

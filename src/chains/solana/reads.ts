@@ -25,7 +25,7 @@ const STOPPED_MS = 60_000
  * Checks that the node still has a slot.
  * @throws MissingDataError where the node has pruned the slot, or stopped before it
  */
-export async function assertKeepsSlot(
+export async function assertNodeHasSlot(
   call: Call,
   slot: number,
   commitment: Commitment,
@@ -43,14 +43,17 @@ export async function assertKeepsSlot(
 }
 
 /** Numbers of payments at a program: for names on the hub, and for community names. */
-export interface Sequences {
+export interface PaymentCounts {
   names: number
   communityNames: number
 }
 
 /** The program's state. Null before the program is initialized. @throws RpcError transient for malformed data */
-export const readState = async (call: Call, registrar: Registrar, commitment: Commitment) =>
-  (await readStateAt(call, registrar, commitment)).state
+export const readRegistrarState = async (
+  call: Call,
+  registrar: Registrar,
+  commitment: Commitment,
+) => (await readStateAt(call, registrar, commitment)).state
 
 /** The program's state, with the slot at which the node read it. */
 async function readStateAt(call: Call, registrar: Registrar, commitment: Commitment) {
@@ -64,28 +67,29 @@ async function readStateAt(call: Call, registrar: Registrar, commitment: Commitm
 }
 
 /** Numbers of payments as of a slot. */
-export interface CountsAt extends Sequences {
+export interface PaymentCountsAtSlot extends PaymentCounts {
   slot: number
 }
 
 /** Reads the numbers of payments: 0 before the program is initialized. */
-export async function readCounts(
+export async function readPaymentCounts(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
-): Promise<CountsAt> {
+): Promise<PaymentCountsAtSlot> {
   const { slot, state } = await readStateAt(call, registrar, commitment)
   const { sequence = 0n, communitySequence = 0n } = state ?? {}
   return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
 /** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
-export async function readHeldMs(
+export async function readMaxHoldingMs(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
 ): Promise<number> {
-  const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
+  const days =
+    Number((await readRegistrarState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
   if (!(days >= 1 && days <= 30))
     throw new MissingDataError('getAccountInfo: the program is not initialized')
   return days * 86_400_000
@@ -169,7 +173,7 @@ async function inPages<T, R>(
 }
 
 /** Status of a transaction as returned by `getSignatureStatuses`. */
-export interface RawStatus {
+export interface SignatureStatus {
   slot: number
   /** null once finalized */
   confirmations: number | null
@@ -181,10 +185,13 @@ export interface RawStatus {
 export const readStatuses = (
   call: Call,
   signatures: readonly string[],
-): Promise<(RawStatus | null)[]> =>
+): Promise<(SignatureStatus | null)[]> =>
   inPages(signatures, async (page) => {
     const asked = [page, { searchTransactionHistory: true }]
-    const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', asked)
+    const { value } = await call<{ value: (SignatureStatus | null)[] }>(
+      'getSignatureStatuses',
+      asked,
+    )
     return page.map((_, i) => value[i] ?? null)
   })
 
@@ -280,7 +287,7 @@ const UNSUPPORTED_VERSION = -32_015
  * Reads a listed transaction. Null where the node does not have it.
  * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason
  */
-export async function readListed(
+export async function readListedTransaction(
   call: Call,
   registrar: Registrar,
   { signature }: ListedTransaction,

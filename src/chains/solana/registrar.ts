@@ -76,7 +76,7 @@ export function createRegistrar(programIdText: string) {
   /**
    * An instruction with its accounts in the IDL's order.
    * @param given accounts that are neither the deployment's nor have an address in the IDL
-   * @param rest accounts that follow those of the IDL
+   * @param rest accounts that follow the accounts of the IDL
    */
   const instruction = (
     name: string,

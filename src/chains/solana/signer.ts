@@ -9,25 +9,25 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { causesOf, orIfFailing, transientError } from '../rpc/errors.js'
+import { errorChain, fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
 import {
-  type RawStatus,
   readLatestBlockhash,
-  readState,
+  readRegistrarState,
   readStatuses,
+  type SignatureStatus,
   signatureText,
 } from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
-export type Decision = 'settle' | 'refund' | 'refuse' | 'release'
+export type PaymentDecision = 'settle' | 'refund' | 'refuse' | 'release'
 
 /** A transaction in a block. `error` is null when it succeeded. */
-export interface TxStatus {
+export interface SolanaTxStatus {
   isConfirmed: boolean
   /** Reason in snake_case: an error of the program's IDL, or of the runtime. */
   error: string | null
@@ -74,8 +74,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     /** The relay authority that the program has stored. Null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       return (
-        (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ??
-        null
+        (await rpc.onOneNode((call) => readRegistrarState(call, registrar, commitment)))
+          ?.relayAuthority ?? null
       )
     },
     /** Statuses of transactions by signature, read from the same node after its height and slot. */
@@ -106,7 +106,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
      * @param attempt from 0; each attempt offers a higher price
      */
     sign: (
-      decision: Decision,
+      decision: PaymentDecision,
       payments: readonly Payment[],
       attempt: number,
     ): Promise<BlockhashTx> =>
@@ -128,7 +128,7 @@ const solanaKey = (address: Uint8Array): PublicKey => new PublicKey(address.suba
 function decisionInstruction(
   registrar: Registrar,
   authority: PublicKey,
-  decision: Decision,
+  decision: PaymentDecision,
   payments: readonly Payment[],
 ): TransactionInstruction {
   if (decision === 'settle' || decision === 'refund')
@@ -210,12 +210,12 @@ interface Simulation {
   value: { err: unknown; unitsConsumed?: number }
 }
 
-/** Compute units for a transaction: those of a simulation, with a margin. Some nodes do not simulate. */
+/** Compute units to request for a transaction: the simulation's, with a margin. Some nodes do not simulate. */
 async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
-  const { value } = await orIfFailing(call<Simulation>('simulateTransaction', asked), none)
+  const { value } = await fallbackIfFailing(call<Simulation>('simulateTransaction', asked), none)
   // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
@@ -238,7 +238,7 @@ async function readUnitPrice(
     isWritable ? [pubkey.toBase58()] : [],
   )
   const asked = [[...new Set(locked)]]
-  const recent = await orIfFailing(
+  const recent = await fallbackIfFailing(
     call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
     [],
   )
@@ -250,7 +250,7 @@ async function readUnitPrice(
 export const unitPrice = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 
-function statusOf(status: RawStatus | null, commitment: Commitment): TxStatus | null {
+function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {
   if (!status) return null
   const { confirmationStatus, err } = status
   const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
@@ -277,7 +277,7 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
 
 /** A node's error about the transaction itself. Null for a fault of the node. */
 function simulationError(error: unknown): string | null {
-  for (const cause of causesOf(error)) {
+  for (const cause of errorChain(error)) {
     if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
     const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
     return errorName(data?.err ?? 'simulation_failed')

@@ -24,13 +24,13 @@ export interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
-export interface LoadCommand extends AirdropOptions {
+export interface LoadAirdropCommand extends AirdropOptions {
   community: string
   chain: string
   replace?: boolean
 }
 
-export interface SetCommand extends AirdropOptions {
+export interface SetDistributorCommand extends AirdropOptions {
   distributor: Buffer
   fromBlock?: number
 }
@@ -49,7 +49,7 @@ const BAD_LINES_LIMIT = 100
  * `clusterd airdrop load`: loads a whole file, or nothing.
  * @throws Error with one sentence; bad lines are printed on stderr before
  */
-export async function loadAirdropFile(file: string, command: LoadCommand): Promise<void> {
+export async function loadAirdropFile(file: string, command: LoadAirdropCommand): Promise<void> {
   const community = parseNameArgument(command.community, 'community')
   const network = networkOfChain(command.chain, command)
   await withPool(async (pool) => {
@@ -68,7 +68,10 @@ export async function loadAirdropFile(file: string, command: LoadCommand): Promi
   })
 }
 
-export async function nameDistributor(name: string, command: SetCommand): Promise<void> {
+export async function setDistributorCommand(
+  name: string,
+  command: SetDistributorCommand,
+): Promise<void> {
   await withPool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, command)
     const { isChanged, now } = await recordDistributor(

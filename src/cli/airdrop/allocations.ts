@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Allocation } from '../../db/airdrop/load.js'
-import { kindOf } from '../../registry/auth/kinds.js'
+import { walletKindOf } from '../../registry/auth/kinds.js'
 import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
@@ -54,7 +54,7 @@ function readRow(text: string): Allocation | string {
   if (amountText === undefined || rest.length > 0) return 'must be address,amount (CSV)'
   const address = parseWallet(addressText!)
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
-  if (address === 'unsupported_address' || !kindOf(address.type))
+  if (address === 'unsupported_address' || !walletKindOf(address.type))
     return 'has no address of a wallet that can sign in'
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
   const amount = parseAmountWei(amountText)

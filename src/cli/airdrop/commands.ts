@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import {
+  addNetworkOptions,
+  addSigningOptions,
   blockParser,
   evmAddressParser,
   secondsParser,
-  withNetwork,
-  withSigning,
 } from '../values.js'
 
 const EXAMPLES = `
@@ -39,7 +39,7 @@ export function addAirdropCommands(program: Command): void {
     .command('airdrop')
     .description('load an airdrop, deploy its distributor, see its claims')
     .addHelpText('after', EXAMPLES)
-  withNetwork(airdrop.command('load <file>'), 'to be sure')
+  addNetworkOptions(airdrop.command('load <file>'), 'to be sure')
     .description('load a file of addresses and amounts; the same file again does nothing')
     .requiredOption('--community <name>', 'the community that gives it out')
     .requiredOption('--chain <label>', 'the EVM chain that it is paid on, by its network label')
@@ -60,8 +60,8 @@ export function addAirdropCommands(program: Command): void {
       blockParser('--from-block'),
     )
     .option(...JSON_OPTION)
-    .action(run('nameDistributor'))
-  withNetwork(airdrop.command('list'), 'default: both')
+    .action(run('setDistributorCommand'))
+  addNetworkOptions(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)
     .action(run('printAirdrops'))
@@ -70,7 +70,7 @@ export function addAirdropCommands(program: Command): void {
     .option('--owner <address>', 'who may take back what is left then', evmAddressParser('--owner'))
     .option(...JSON_OPTION)
     .action(run('showAirdrop'))
-  withSigning(
+  addSigningOptions(
     withTerms(airdrop.command('deploy <community>'))
       .description(
         'deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out',
@@ -89,7 +89,8 @@ export function addAirdropCommands(program: Command): void {
     .action(run('dropAirdrop'))
 }
 
-const ofOne = (command: Command): Command => withNetwork(command, 'default: the one that has it')
+const ofOne = (command: Command): Command =>
+  addNetworkOptions(command, 'default: the one that has it')
 
 const withTerms = (command: Command): Command =>
   ofOne(command)

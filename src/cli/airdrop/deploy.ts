@@ -2,12 +2,12 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
-import type { Step } from '../../chains/evm/deployment/item.js'
-import { findDeploymentBlock, type SendingChain } from '../../chains/evm/deployment/send.js'
+import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
+import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
-import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
+import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
 import { configuredChain } from '../values.js'
 import {
   type DistributorTermsCommand,
@@ -41,8 +41,8 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     })
     const chains = new Map([[chain.label, chain]])
     const owners = new Map([[chain.label, args.owner!]])
-    const way = { chains, owners, account: accountOf(command) }
-    if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
+    const way = { chains, owners, account: signingAccount(command) }
+    if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
     const { now } = await recordDistributor(pool, airdrop, address, fromBlock)
@@ -51,14 +51,14 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 }
 
 async function stepsFor(
-  { label: chain, rpc }: SendingChain,
+  { label: chain, rpc }: DeploymentChain,
   { community, total }: Airdrop,
   {
     made,
     token,
     funds,
   }: { made: ReturnType<typeof distributorCreation>; token: Hex; funds: boolean },
-): Promise<Step[]> {
+): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
@@ -69,14 +69,14 @@ async function stepsFor(
     ]),
   )
   const common = { chain, by: null, value: 0n }
-  const deploying: Step = {
+  const deploying: DeploymentStep = {
     ...common,
     to: DEPLOYMENT_PROXY,
     data: made.data,
     does: `deploys the distributor of ${community} at ${made.address}`,
   }
   const lacking = total - balance
-  const funding: Step = {
+  const funding: DeploymentStep = {
     ...common,
     to: token,
     data: encodeFunctionData({

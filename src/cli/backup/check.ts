@@ -1,15 +1,15 @@
 import { isoText } from '../../api/http/timestamps.js'
-import { hasJournal, inScratchDatabase } from '../../db/deployment/scratch.js'
-import { readHead } from '../../db/journal/head.js'
-import { type Replayed, replay } from '../../db/journal/replay.js'
+import { hasJournal, withScratchDatabase } from '../../db/deployment/scratch.js'
+import { readJournalHead } from '../../db/journal/head.js'
+import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
 import { migrate } from '../../db/pg/migrate.js'
 import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
-import { messageOf, printJson } from '../output.js'
+import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
-interface Checked extends Replayed {
+interface Checked extends ReplayHashes {
   /** Time of the newest entry. */
   newestAt: string
   isEqual: boolean
@@ -33,7 +33,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
   }
   await withDatabase((url) =>
     untilInterrupted(({ signal, ended }) =>
-      inScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
+      withScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
     ),
   )
 }
@@ -81,9 +81,9 @@ async function foldAgain(url: string): Promise<Checked[]> {
   try {
     const checked: Checked[] = []
     for (const network of NETWORKS) {
-      const { atMs } = await readHead(pool, network)
-      const replayed = await replay(pool, network).catch((error) => {
-        const text = `the journal of ${network} in the dump can not be folded: ${messageOf(error)}`
+      const { atMs } = await readJournalHead(pool, network)
+      const replayed = await replayJournal(pool, network).catch((error) => {
+        const text = `the journal of ${network} in the dump can not be folded: ${errorMessageOf(error)}`
         throw new Error(text, { cause: error })
       })
       const isEqual = replayed.live === replayed.rebuilt

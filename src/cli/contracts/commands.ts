@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork, withSigning } from '../values.js'
+import { addNetworkOptions, addSigningOptions } from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -27,7 +27,7 @@ export function addContractCommands(program: Command): void {
     )
     .option(...JSON_OPTION)
     .action(run('showContractStatus'))
-  withSigning(onNetwork(contracts.command('deploy')))
+  addSigningOptions(onNetwork(contracts.command('deploy')))
     .description(
       'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
     )
@@ -39,4 +39,4 @@ const ENS = [
   'instead: the resolver of this ENS name of the chains file (docs/use/ens.md)',
 ] as const
 const onNetwork = (command: Command): Command =>
-  withNetwork(command.option(...ENS), 'default: the network that the chains file deploys')
+  addNetworkOptions(command.option(...ENS), 'default: the network that the chains file deploys')

@@ -3,16 +3,26 @@ import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
 import { readContract } from '../../chains/evm/contracts/read.js'
 import { compareNetwork } from '../../chains/evm/deployment/compare.js'
-import { contractsOf } from '../../chains/evm/deployment/creation.js'
-import { type Item, STEP_RANK, stepsOf } from '../../chains/evm/deployment/item.js'
+import { desiredContracts } from '../../chains/evm/deployment/creation.js'
+import {
+  type ComparedSetting,
+  deploymentStepsOf,
+  STEP_ORDER,
+} from '../../chains/evm/deployment/item.js'
 import { findDeploymentBlock, waitUntilSettled } from '../../chains/evm/deployment/send.js'
-import { desiredOf } from '../../config/desired.js'
-import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../../config/index.js'
+import { desiredChains } from '../../config/desired.js'
+import {
+  ConfigError,
+  chainPresetOf,
+  evmLabelsOf,
+  readDraft,
+  readEnvironment,
+} from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { paint, printJson } from '../output.js'
-import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
+import { colourText, printJson } from '../output.js'
+import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
 import { type NetworkOptions, networkOf } from '../values.js'
-import { openEns } from './ens.js'
+import { ensDeploymentSettings } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
@@ -23,7 +33,7 @@ type Opened = ReturnType<typeof open>
  */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
-  if (ens) return openEns(draft, ens)
+  if (ens) return ensDeploymentSettings(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
@@ -31,7 +41,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = networkOf({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
-  const desired = desiredOf(draft, network)
+  const desired = desiredChains(draft, network)
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
@@ -42,7 +52,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     }),
   )
   const own = desired.map(({ eid }) => eid)
-  const known = labelsOf(network).map((label) => presetOf(label)!.eid)
+  const known = evmLabelsOf(network).map((label) => chainPresetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
   return {
     desired,
@@ -68,10 +78,10 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
       })),
     )
   for (const { chain, about, wanted, found, isRight, step, advice } of items) {
-    const sign = isRight ? paint('green', 'ok  ') : paint('bold', 'DIFF')
+    const sign = isRight ? colourText('green', 'ok  ') : colourText('bold', 'DIFF')
     console.log(`${sign}  ${chain}, ${about}: ${isRight ? found : `${found}, wanted ${wanted}`}`)
-    if (step) console.log(`        ${paint('dim', `${step.by ?? 'anybody'} ${step.does}`)}`)
-    if (advice) console.log(`        ${paint('dim', advice)}`)
+    if (step) console.log(`        ${colourText('dim', `${step.by ?? 'anybody'} ${step.does}`)}`)
+    if (advice) console.log(`        ${colourText('dim', advice)}`)
   }
   const wrong = items.filter(({ isRight }) => !isRight).length
   console.log(`\n${items.length - wrong} as desired, ${wrong} not`)
@@ -80,14 +90,14 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
 
 async function showContracts(
   { desired, chains }: Exclude<Opened, { desired: null }>,
-  items: readonly Item[],
+  items: readonly ComparedSetting[],
 ): Promise<void> {
   for (const one of desired) {
     const chain = chains.get(one.label)!
     const { call } = chain.rpc
     const coins = (wei: bigint) => `${formatUnits(wei, 18)} ${chain.gasToken.symbol}`
     const fields: Record<string, unknown> = {}
-    for (const { what, field, address } of contractsOf(one, desired[0]!.eid)) {
+    for (const { what, field, address } of desiredContracts(one, desired[0]!.eid)) {
       if (
         !items.some(
           ({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address),
@@ -130,7 +140,7 @@ async function showContracts(
  */
 export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
-  const account = accountOf(options)
+  const account = signingAccount(options)
   // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
     await Promise.all(
@@ -138,12 +148,13 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
     )
   const items = await opened.compare()
   const stuck = items.find(
-    ({ rank, isRight, step }) => rank === STEP_RANK.deploy && !isRight && !step,
+    ({ rank, isRight, step }) => rank === STEP_ORDER.deploy && !isRight && !step,
   )
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
-  const steps = stepsOf(items)
-  if (steps.length > 0 && !(await sendSteps(steps, { ...opened, account }, options))) return
+  const steps = deploymentStepsOf(items)
+  if (steps.length > 0 && !(await sendDeploymentSteps(steps, { ...opened, account }, options)))
+    return
   if (steps.length === 0) console.log('Nothing to send.')
   if (!options.unsigned) await show(opened)
 }

@@ -1,11 +1,14 @@
-import { ensChainOf, ensItems } from '../../chains/evm/deployment/ens.js'
-import type { DraftFile } from '../../config/chainsFile.js'
+import { compareEns, ensChainOf } from '../../chains/evm/deployment/ens.js'
+import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
-import { addressOf, keyOfRole } from '../../config/relayerKey.js'
+import { addressOf, readRoleKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Settings of an ENS parent's deployment. @throws ConfigError */
-export function openEns({ chains, deployment, ens }: DraftFile, parent: string) {
+export function ensDeploymentSettings(
+  { chains, deployment, ens }: DraftChainsFile,
+  parent: string,
+) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []
@@ -17,7 +20,7 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the address is enough, so that the key need not be on the machine that deploys
-  const key = ensKeySources.address ? null : keyOfRole('ENS', ensKeySources)
+  const key = ensKeySources.address ? null : readRoleKey('ENS', ensKeySources)
   const signer = key ? addressOf(key) : ensKeySources.address
   if (!signer)
     throw new ConfigError(
@@ -31,6 +34,6 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
     desired: null,
     chains: new Map([[label, chain]]),
     owners: new Map([[label, owner]]),
-    compare: () => chain.rpc.onOneNode((ask) => ensItems(ask, desired)),
+    compare: () => chain.rpc.onOneNode((ask) => compareEns(ask, desired)),
   }
 }

@@ -2,13 +2,20 @@ import pg from 'pg'
 import { shareKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
 import { countShares } from '../../db/auth/shares.js'
-import { readServer } from '../../db/deployment/deployment.js'
+import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
-import { freeConnections, onConnection } from '../../db/pg/pool.js'
+import { freeConnections, withConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
-import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
-import { databaseFault } from '../database.js'
+import {
+  type CheckResult,
+  type Finding,
+  failure,
+  okResult,
+  runCheck,
+  warning,
+} from '../../ops/finding.js'
+import { databaseErrorAdvice } from '../database.js'
 
 const OLDEST_SERVER = 140_000
 /** Shorter than the time limit of a check, so that the result names the cause. */
@@ -36,25 +43,25 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     }
   const explained = (ask: () => Promise<CheckResult>) => () =>
     ask().catch((error: unknown) => {
-      const fault = databaseFault(error, databaseUrl)
+      const fault = databaseErrorAdvice(error, databaseUrl)
       if (fault === null) throw error
-      return bad('can not be used', fault)
+      return failure('can not be used', fault)
     })
-  const reached = await check(
+  const reached = await runCheck(
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
     explained(
       asking(databaseUrl, async (pool) => {
-        const { version, number, nowMs } = await readServer(pool)
+        const { version, number, nowMs } = await readServerVersion(pool)
         if (number < OLDEST_SERVER)
-          return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+          return failure(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
         return skewMs > MAX_SKEW_MS
-          ? bad(
+          ? failure(
               `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
               'Set both by NTP: no entry is written.',
             )
-          : ok(`PostgreSQL ${version}`)
+          : okResult(`PostgreSQL ${version}`)
       }),
     ),
   )
@@ -73,8 +80,8 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
         const needed = databasePool + OWN_CONNECTIONS
         const free = await freeConnections(pool)
         return free >= needed
-          ? ok(`${free} free`)
-          : warn(
+          ? okResult(`${free} free`)
+          : warning(
               `${free} free, a daemon may open ${needed}`,
               'Raise max_connections, or lower DATABASE_POOL.',
             )
@@ -121,19 +128,19 @@ export function sharesFinding(
   const earlier = shares.filter(({ keyId }) => keyId === null || ids.indexOf(idOf(keyId)!) > 0)
   const count = (some: typeof shares) => some.reduce((sum, each) => sum + each.count, 0)
   if (lost.length > 0)
-    return bad(
+    return failure(
       `SHARE_KEY has not the keys ${lost.map(({ keyId }) => idOf(keyId)).join(', ')}, under which ${count(lost)} are kept`,
       'Add the earlier keys behind a comma.',
     )
   if (earlier.length > 0 && keys.length > 1)
-    return warn(
+    return warning(
       `${count(earlier)} are kept under earlier keys`,
       'Run `clusterd keys reseal`, then take the earlier keys out of SHARE_KEY.',
     )
   if (earlier.length > 0)
-    return warn(
+    return warning(
       `${count(earlier)} are from before keys had ids: nothing says whether SHARE_KEY opens them`,
       'Run `clusterd keys reseal`: it opens each, and gives it the id of its key.',
     )
-  return ok(`${count(shares)} under keys of SHARE_KEY`)
+  return okResult(`${count(shares)} under keys of SHARE_KEY`)
 }

@@ -1,16 +1,16 @@
 import { type Config, ConfigError, examineConfig, readUnsetFields } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
-import { bad, type Finding, type FindingLevel, ok, warn } from '../../ops/finding.js'
+import { type Finding, type FindingLevel, failure, okResult, warning } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { paint, printJson } from '../output.js'
+import { colourText, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
 import { ensFindings } from './ens.js'
 
 const SIGN: Readonly<Record<FindingLevel, string>> = {
-  ok: paint('green', 'ok  '),
-  warn: paint('yellow', 'warn'),
-  bad: paint('bold', 'BAD '),
+  ok: colourText('green', 'ok  '),
+  warn: colourText('yellow', 'warn'),
+  bad: colourText('bold', 'BAD '),
 }
 
 /** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
@@ -29,7 +29,7 @@ export async function doctor(
 
 function print({ about, level, found, advice }: Finding): void {
   console.log(`${SIGN[level]}  ${about}: ${found}`)
-  if (advice) console.log(`        ${paint('dim', advice)}`)
+  if (advice) console.log(`        ${colourText('dim', advice)}`)
 }
 
 async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
@@ -57,7 +57,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
 
 const misconfigured = ({ message }: ConfigError): Finding => ({
   about: 'configuration',
-  ...bad(message, 'docs/run/configuration.md has each variable and field.'),
+  ...failure(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
 /** Names the fields that came with an upgrade. Each has a default under which the service works. */
@@ -80,14 +80,17 @@ function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Confi
   if (relays)
     found.push({
       about: 'relayer',
-      ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)),
+      ...(relayerKey ? okResult('has a key') : warning('has no key: nothing is relayed', advice)),
     })
   if (shareKeys.length === 0)
-    found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
+    found.push({
+      about: 'SHARE_KEY',
+      ...warning('is not set', 'No wallet is generated without it.'),
+    })
   if (roles.includes('api') && trustProxy === 0)
     found.push({
       about: 'TRUST_PROXY',
-      ...warn(
+      ...warning(
         'no proxy is trusted',
         'A public installation stands behind one that bounds the connections of an address.',
       ),

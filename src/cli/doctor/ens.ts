@@ -80,14 +80,14 @@ async function walk(
     args: [namehash(parent)],
   } as const
   const named = (await readContract(call, registry, question)).toLowerCase()
-  if (named !== resolver) return bad(`the registry names ${named}, not ${resolver}`, correct)
+  if (named !== resolver) return failure(`the registry names ${named}, not ${resolver}`, correct)
   const claim = {
     abi: ensResolverAbi,
     functionName: 'supportsInterface',
     args: ['0x9061b923'],
   } as const
   if (!(await readContract(call, resolver, claim)))
-    return bad(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
+    return failure(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
   const client = createPublicClient({
@@ -99,7 +99,7 @@ async function walk(
             ? [`answers HTTP ${error.status}`, 'Give the API there `ens` and its key']
             : ['gives no answer of a gateway', 'Start the API there']
           broken.push(
-            bad(
+            failure(
               `${asked.urls.join(', ')} ${found}`,
               `${mend}, or correct SITE_URL and ${deploying}`,
             ),
@@ -115,7 +115,7 @@ async function walk(
   await client.call({ to: resolver, data }).catch((error: unknown) => {
     const reason = revertReason(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`
-    broken.push(bad(`the resolver refuses the answer (${reason})`, advice))
+    broken.push(failure(`the resolver refuses the answer (${reason})`, advice))
   })
-  return broken[0] ?? ok(`resolves by ${resolver}`)
+  return broken[0] ?? okResult(`resolves by ${resolver}`)
 }

@@ -34,7 +34,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const { compose, database } = options
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
-  const draft = draftOf(options)
+  const draft = chainsFileDraft(options)
   const { chains } = parseDraft({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const solanaOn = options.solana ? networks[0]! : null
@@ -81,7 +81,7 @@ const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => pa
  * Draft of a chains file, without values that presets know and without contracts. @throws ConfigError that names the
  * option
  */
-export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
+export function chainsFileDraft({ hub, spokes, rpc = [], solana }: InitOptions) {
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {
     const [, label, url] = /^(\w+)=(.+)$/.exec(pair) ?? []

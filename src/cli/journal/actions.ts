@@ -1,5 +1,5 @@
 import { isoText } from '../../api/http/timestamps.js'
-import { listActions, type StoredAction } from '../../db/deployment/operatorActions.js'
+import { listOperatorActions, type StoredAction } from '../../db/deployment/operatorActions.js'
 import { withPool } from '../database.js'
 import { printList } from '../output.js'
 
@@ -22,7 +22,7 @@ export async function printActions({
   limit: number
   json?: boolean
 }): Promise<void> {
-  const found = await withPool((pool) => listActions(pool, limit))
+  const found = await withPool((pool) => listOperatorActions(pool, limit))
   printList(found, {
     json,
     none: 'No command was run.',

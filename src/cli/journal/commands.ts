@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { blockParser, wholeNumberParser, withNetwork } from '../values.js'
+import { addNetworkOptions, blockParser, wholeNumberParser } from '../values.js'
 
 const replay = lazyActions(() => import('./replay.js'))
 const verify = lazyActions(() => import('./verify.js'))
@@ -16,7 +16,7 @@ export function addJournalCommands(program: Command): void {
     .description(
       'replay, verify, rewind or export the record of all entries; list what operators ran',
     )
-  withNetwork(journal.command('replay'), 'default: both')
+  addNetworkOptions(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
     .action(replay('replayAll'))
   journal
@@ -24,7 +24,7 @@ export function addJournalCommands(program: Command): void {
     .description('hold the record of the hubs’ logs against the one that the contracts keep')
     .option(...JSON_OPTION)
     .action(verify('verifyJournal'))
-  withNetwork(journal.command('rewind'), 'to be sure')
+  addNetworkOptions(journal.command('rewind'), 'to be sure')
     .description(
       'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows the changes; with --block and --yes starts a new generation',
     )
@@ -50,7 +50,7 @@ export function addJournalCommands(program: Command): void {
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
     .action(restored('restartRestored'))
-  withNetwork(journal.command('export'), 'default: both')
+  addNetworkOptions(journal.command('export'), 'default: both')
     .description(
       'write the signed log as files that any web server can serve at /v1/log, for mirrors',
     )

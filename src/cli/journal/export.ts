@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
-import { readFollowedLog, readTiles } from '../../db/journal/log.js'
-import { type LogOfNetwork, readBundle } from '../../push/leaves.js'
+import { readFeedLogState, readTiles } from '../../db/journal/log.js'
+import { type LogOfNetwork, readEntryBundle } from '../../push/leaves.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
 import {
   bundlePath,
   hashOfRange,
-  keyOfTile,
   TILE_WIDTH,
   type Tile,
-  tileIn,
+  tileAt,
+  tileKey,
   tilePath,
-  tilesFor,
+  tilesForRanges,
   tilesOfLevel,
 } from '../../registry/log/tiles.js'
 import { consistencyRanges, isConsistent } from '../../registry/log/tree.js'
@@ -59,7 +59,7 @@ async function exportNetwork(
   network: Network,
   folder: string,
 ): Promise<Exported | null> {
-  const { log } = await readFollowedLog(pool, network)
+  const { log } = await readFeedLogState(pool, network)
   if (!log?.note) return null
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
@@ -69,7 +69,7 @@ async function exportNetwork(
     const isLowest = tile.level === 0
     await writeOnce(join(below, tilePath(tile)), () => readTile(pool, ofLog, tile))
     if (isLowest)
-      await writeOnce(join(below, bundlePath(tile)), () => readBundle(pool, ofLog, tile))
+      await writeOnce(join(below, bundlePath(tile)), () => readEntryBundle(pool, ofLog, tile))
   }
   // the checkpoint is written last, after all files that it refers to
   await writeWhole(join(below, 'checkpoint'), note)
@@ -87,7 +87,7 @@ async function assertContinues(
   const before = parseCheckpoint(parseNote(await readFile(file, 'utf8'))?.text ?? '')
   const size = Math.max(before?.size ?? 0, log.size)
   const ranges = before?.size ? consistencyRanges(before.size, size) : []
-  const tiles = await readTiles(pool, log.network, log.generation, tilesFor(ranges, log.size))
+  const tiles = await readTiles(pool, log.network, log.generation, tilesForRanges(ranges, log.size))
   const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
   if (before?.origin !== log.origin || !isConsistent(treeHash, before, log, proof))
     throw new Error(
@@ -100,12 +100,12 @@ function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0; size >= TILE_WIDTH ** level; level++) {
     const { full, partial } = tilesOfLevel(level, size)
     const count = full + (partial > 0 ? 1 : 0)
-    for (let index = 0; index < count; index++) yield tileIn(size, level, index)!
+    for (let index = 0; index < count; index++) yield tileAt(size, level, index)!
   }
 }
 
 const readTile = async (pool: pg.Pool, { network, generation }: LogOfNetwork, tile: Tile) =>
-  (await readTiles(pool, network, generation, [tile])).get(keyOfTile(tile)) ?? null
+  (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return

@@ -1,17 +1,17 @@
-import { type Replayed, replay } from '../../db/journal/replay.js'
+import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
 import { withPool } from '../database.js'
 import { type NetworkOptions, networksOf } from '../values.js'
 
 /** `clusterd journal replay`: rebuilds each network from its journal. Exits with 1 where hashes differ. */
 export async function replayAll(command: NetworkOptions): Promise<void> {
   await withPool(async (pool) => {
-    const done: Replayed[] = []
-    for (const network of networksOf(command)) done.push(await replay(pool, network))
+    const done: ReplayHashes[] = []
+    for (const network of networksOf(command)) done.push(await replayJournal(pool, network))
     for (const replayed of done) print(replayed)
   })
 }
 
-function print({ network, generation, entries, live, rebuilt }: Replayed): void {
+function print({ network, generation, entries, live, rebuilt }: ReplayHashes): void {
   const isEqual = live === rebuilt
   console.log(
     `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,

@@ -1,5 +1,5 @@
 import { readMirroredNetworks } from '../../db/journal/copies.js'
-import { beginAfterRestore, type RestoreReport } from '../../db/journal/restored.js'
+import { type RestoreReport, resetAfterRestore } from '../../db/journal/restored.js'
 import { withRetries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
@@ -24,7 +24,7 @@ export async function restartRestored({
         const copies = await readMirroredNetworks(client)
         // a mirror continues from its own state
         for (const network of NETWORKS.filter((one) => !copies.has(one)))
-          begun[network] = await beginAfterRestore(client, network)
+          begun[network] = await resetAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')
         return begun
       })

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
-import { rewind } from '../../db/journal/rewind/index.js'
-import type { RewindReport, Sample } from '../../db/journal/rewind/report.js'
-import { hasCheckpoint } from '../../indexer/evm/checkpoint.js'
-import { rewindPoint, suggestedBlock } from '../../indexer/evm/rewindPoint.js'
+import { rewindJournal } from '../../db/journal/rewind/index.js'
+import type { CountedSample, RewindReport } from '../../db/journal/rewind/report.js'
+import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
+import { checkedRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 import { configuredChain, type NetworkOptions, networksOf } from '../values.js'
@@ -30,13 +30,13 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
   if (yes && block === undefined)
     throw new Error('--yes needs --block: a run without both names the block that will do.')
   await onChain(config, async (pool, chain, row) => {
-    const at = block ?? (await suggestedBlock(pool, chain, row))
+    const at = block ?? (await suggestRewindBlock(pool, chain, row))
     if (at === null)
       throw new Error(
         'the chain has none of the blocks whose hashes are kept: name one with --block.',
       )
-    const target = await rewindPoint(pool, chain, row, at)
-    const report = await rewind(pool, target, { apply: yes === true })
+    const target = await checkedRewindTarget(pool, chain, row, at)
+    const report = await rewindJournal(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
     else print(report, yes === true)
   })
@@ -50,7 +50,7 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
   const config = configuredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
-    if (!(await hasCheckpoint(chain, row)))
+    if (!(await isCheckpointOnChain(chain, row)))
       throw new Error(
         `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
       )
@@ -102,7 +102,11 @@ function print(report: RewindReport, isApplied: boolean): void {
   if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
 }
 
-function list<T>(title: string, { count, first }: Sample<T>, text: (item: T) => string): void {
+function list<T>(
+  title: string,
+  { count, first }: CountedSample<T>,
+  text: (item: T) => string,
+): void {
   console.log(`  ${title}: ${count}`)
   for (const item of first) console.log(`    ${text(item)}`)
   if (count > first.length) console.log(`    … and ${count - first.length} more`)

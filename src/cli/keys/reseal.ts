@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { openShare, type ShareKeys, sealShare, shareKeyId } from '../../api/clusters/keyShares.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
-import { listSharesOfOthers, type PlacedShare, replaceShare } from '../../db/auth/shares.js'
+import { listSharesOfOthers, replaceShare, type ShareWithRowKey } from '../../db/auth/shares.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
@@ -51,7 +51,7 @@ async function resealNetwork(
 }
 
 /** Null where no key fits. */
-function openedShare(keys: ShareKeys, row: PlacedShare): Buffer | null {
+function openedShare(keys: ShareKeys, row: ShareWithRowKey): Buffer | null {
   try {
     return openShare(keys, row.network, row.address, row)
   } catch {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { evmAddressParser, wholeNumberParser, withNetwork } from '../values.js'
+import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
 
 const run = lazyActions(() => import('./outbox.js'))
 
@@ -49,4 +49,4 @@ export function addOutboxCommands(program: Command): void {
     .action(run('showOrSetNonce'))
 }
 
-const ofBoth = (command: Command): Command => withNetwork(command, 'default: both')
+const ofBoth = (command: Command): Command => addNetworkOptions(command, 'default: both')

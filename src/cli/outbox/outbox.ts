@@ -1,14 +1,14 @@
 import { isoText } from '../../api/http/timestamps.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
-import { listSigners, moveNonce } from '../../db/outbox/signers.js'
-import { notify } from '../../db/pg/notify.js'
+import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
+import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdText } from '../../registry/primitives/txId.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
-import { durationText, messageOf, printFields, printList } from '../output.js'
+import { durationText, errorMessageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOf, wholeNumberParser } from '../values.js'
 
 interface Options extends NetworkOptions {
@@ -31,7 +31,7 @@ export async function printJobs(options: ListOptions): Promise<void> {
   )
   const jobs = await withPool((pool) =>
     listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
-      console.error(`Job ${job} can not be read (${messageOf(error)}).`),
+      console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
     ),
   )
   const nowMs = Date.now()
@@ -118,8 +118,8 @@ export async function showOrSetNonce(
     const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
-    await inTransaction(pool, (client) => moveNonce(client, row, row.next, to))
-    await notify(pool, row.network)
+    await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))
+    await notifyNetwork(pool, row.network)
     return [{ ...row, next: to, claimed: null }]
   })
   printList(signers, {

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import type { Step } from '../../chains/evm/deployment/item.js'
-import { type SendingChain, sendCall } from '../../chains/evm/deployment/send.js'
+import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
+import { type DeploymentChain, sendCall } from '../../chains/evm/deployment/send.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
-import { keyFrom } from '../../config/relayerKey.js'
+import { readOptionKey } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { paint } from '../output.js'
+import { colourText } from '../output.js'
 
 export interface SigningOptions {
   keystore?: string
@@ -28,7 +28,7 @@ const NAMES = {
 }
 
 /** The account named by the options; null for none. @throws ConfigError, Error with one sentence */
-export function accountOf({
+export function signingAccount({
   keystore,
   passwordFile,
   signerUrl,
@@ -37,12 +37,15 @@ export function accountOf({
 }: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
-  const key = keyFrom({ keystore, passwordFile, signerUrl, address: from && toHex(from) }, NAMES)
+  const key = readOptionKey(
+    { keystore, passwordFile, signerUrl, address: from && toHex(from) },
+    NAMES,
+  )
   return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
 }
 
 interface Way {
-  chains: ReadonlyMap<string, SendingChain>
+  chains: ReadonlyMap<string, DeploymentChain>
   account: LocalAccount | null
   /** Sender of printed steps that any account may send, by chain label. */
   owners: ReadonlyMap<string, Hex>
@@ -54,8 +57,8 @@ interface Way {
  * @throws Error with one sentence where the key is missing, or is not the one that the first step needs; as
  * `sendCall`
  */
-export async function sendSteps(
-  steps: readonly Step[],
+export async function sendDeploymentSteps(
+  steps: readonly DeploymentStep[],
   { chains, account, owners }: Way,
   options: SigningOptions,
 ): Promise<boolean> {
@@ -80,7 +83,7 @@ export async function sendSteps(
     throw new Error(
       `${countOf(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`,
     )
-  const isForeign = ({ by }: Step) => by !== null && by !== account.address.toLowerCase()
+  const isForeign = ({ by }: DeploymentStep) => by !== null && by !== account.address.toLowerCase()
   const foreign = steps.find(isForeign)
   const own = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
   const rest =
@@ -90,7 +93,7 @@ export async function sendSteps(
   await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
   for (const step of own) {
     const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
-    console.log(`${paint('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
+    console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
   }
   if (rest) console.log(rest)
   return true
@@ -99,7 +102,7 @@ export async function sendSteps(
 const countOf = (count: number): string =>
   count === 1 ? 'one transaction' : `${count} transactions`
 
-const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
+const lineOf = ({ chain, does }: DeploymentStep): string => `chain ${chain}: ${does}`
 
 /** Asks for confirmation. @throws Error where no terminal can be asked, or the answer is no */
 export async function confirmOnTerminal(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { lazyActions } from '../lazily.js'
-import { wholeNumberParser, withNetwork } from '../values.js'
+import { addNetworkOptions, wholeNumberParser } from '../values.js'
 
 const run = lazyActions(() => import('./solana.js'))
 const runDeploy = lazyActions(() => import('./deploy.js'))
@@ -48,17 +48,17 @@ export function addSolanaCommands(program: Command): void {
     .action(run('changeAuthorities'))
   withKeypair(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
-    .action(run('nominateAdmin'))
+    .action(run('proposeAdminCommand'))
   withKeypair(solana.command('accept-admin'))
     .description('become the admin authority; signed by who was proposed')
-    .action(run('becomeAdmin'))
+    .action(run('acceptAdminCommand'))
   withKeypair(solana.command('withdraw <lamports>'))
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
-    .action(run('withdrawKept'))
+    .action(run('withdrawTreasuryCommand'))
 }
 
-const onNetwork = (command: Command): Command => withNetwork(command, 'default: mainnet')
+const onNetwork = (command: Command): Command => addNetworkOptions(command, 'default: mainnet')
 
 const withPrice = (command: Command): Command =>
   command.option(

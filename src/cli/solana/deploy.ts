@@ -3,12 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
-import { deployProgram, readProgram } from '../../chains/solana/deployment/deploy.js'
-import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
+import { deployProgram, readDeployedProgram } from '../../chains/solana/deployment/deploy.js'
+import { isRegistrarCode, registrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
-import { draftCluster, keypairIn, programOf, type SolanaSigningOptions } from './solana.js'
+import { draftCluster, programOf, readKeypairFile, type SolanaSigningOptions } from './solana.js'
 
 interface DeployOptions extends SolanaSigningOptions {
   keypair: string
@@ -24,12 +24,12 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
   const { file, network, config } = draftCluster(options)
   const rpc = createClusterRpc(config)
-  const payer = keypairIn(options.keypair, '--keypair')
+  const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
   const program = config.programId ? null : programKey(keyFile)
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
-  let found = await readProgram(rpc, programId)
-  if (found && !isRegistrar(found.code))
+  let found = await readDeployedProgram(rpc, programId)
+  if (found && !isRegistrarCode(found.code))
     throw new Error(
       `${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`,
     )
@@ -46,7 +46,7 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
       if (written % 10 === 0 || written === pieces) console.log(`written ${written} of ${pieces}`)
     }
     await deployProgram(rpc, { payer, program, code: registrarCode(), unitPrice, onProgress })
-    found = await readProgram(rpc, programId)
+    found = await readDeployedProgram(rpc, programId)
   }
   if (!found) throw new Error('The program does not show up yet: run the command again.')
   const { slot, upgradeAuthority } = found
@@ -69,7 +69,7 @@ function programKey(file: string): Keypair {
     })
     console.log(`Made the program's key: ${file}.`)
   }
-  return keypairIn(file, '--program-keypair')
+  return readKeypairFile(file, '--program-keypair')
 }
 
 /** Hash of the program on the cluster, cut to the length of our build; `registrar.so.sha256` has our hash. */
@@ -82,8 +82,8 @@ const checksumOf = (code: Buffer): string =>
  */
 export async function upgradeCheck(options: SolanaSigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
-  const found = await readProgram(rpc, new PublicKey(programId))
-  const isOurs = found !== null && isRegistrar(found.code)
+  const found = await readDeployedProgram(rpc, new PublicKey(programId))
+  const isOurs = found !== null && isRegistrarCode(found.code)
   const known = isOurs ? 'ours' : 'another'
   printJson({
     programId,

@@ -1,19 +1,19 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import {
-  acceptAdmin,
-  initialize,
-  proposeAdmin,
-  setAuthorities,
-  withdraw,
+  acceptAdminInstruction,
+  initializeInstruction,
+  proposeAdminInstruction,
+  setAuthoritiesInstruction,
+  withdrawTreasuryInstruction,
 } from '../../chains/solana/admin.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
-import { readLatestBlockhash, readState } from '../../chains/solana/reads.js'
+import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
-import { solanaKeyIn } from '../../config/solanaKey.js'
+import { readSolanaKeyFile } from '../../config/solanaKey.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
@@ -59,7 +59,7 @@ export async function initProgram(options: InitOptions): Promise<void> {
   }
   const by = keyOf('--upgrade-authority', options.upgradeAuthority)
   await requireEmptyTreasury(options)
-  await print(options, by, (registrar) => initialize(registrar, by, terms))
+  await print(options, by, (registrar) => initializeInstruction(registrar, by, terms))
 }
 
 /** Largest acceptable balance of the treasury before `init`, lamports. Anybody may have sent it. */
@@ -90,25 +90,32 @@ export async function changeAuthorities(
     options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
     throw new Error('Name another --relay or --treasury: these are the authorities already.')
-  await print(options, admin, (registrar) => setAuthorities(registrar, admin, { relay, treasury }))
+  await print(options, admin, (registrar) =>
+    setAuthoritiesInstruction(registrar, admin, { relay, treasury }),
+  )
 }
 
 /** `clusterd solana propose-admin <key>`. */
-export async function nominateAdmin(key: string, options: SolanaSigningOptions): Promise<void> {
+export async function proposeAdminCommand(
+  key: string,
+  options: SolanaSigningOptions,
+): Promise<void> {
   const { adminAuthority: admin } = await requireState(options)
   const proposed = keyOf('The proposed admin', key)
-  await print(options, admin, (registrar) => proposeAdmin(registrar, admin, proposed))
+  await print(options, admin, (registrar) => proposeAdminInstruction(registrar, admin, proposed))
 }
 
 /** `clusterd solana accept-admin`. */
-export async function becomeAdmin(options: SolanaSigningOptions): Promise<void> {
+export async function acceptAdminCommand(options: SolanaSigningOptions): Promise<void> {
   const { proposedAdmin } = await requireState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
-  await print(options, proposedAdmin, (registrar) => acceptAdmin(registrar, proposedAdmin))
+  await print(options, proposedAdmin, (registrar) =>
+    acceptAdminInstruction(registrar, proposedAdmin),
+  )
 }
 
 /** `clusterd solana withdraw <lamports>`. */
-export async function withdrawKept(
+export async function withdrawTreasuryCommand(
   amount: string,
   options: SolanaSigningOptions & { to: string },
 ): Promise<void> {
@@ -118,7 +125,7 @@ export async function withdrawKept(
     throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
   const to = keyOf('--to', options.to)
   await print(options, treasuryAuthority, (registrar) =>
-    withdraw(registrar, treasuryAuthority, to, BigInt(amount)),
+    withdrawTreasuryInstruction(registrar, treasuryAuthority, to, BigInt(amount)),
   )
 }
 
@@ -135,7 +142,7 @@ async function print(
   const { rpc, registrar } = programOf(options)
   const instruction = instructionOf(registrar)
   if (options.keypair) {
-    const key = keypairIn(options.keypair, '--keypair')
+    const key = readKeypairFile(options.keypair, '--keypair')
     if (!key.publicKey.equals(signer))
       throw new Error(
         `${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`,
@@ -172,7 +179,7 @@ export function programOf(options: SolanaOptions) {
     programId,
     rpc,
     registrar,
-    findState: () => rpc.onOneNode((call) => readState(call, registrar, COMMITMENT)),
+    findState: () => rpc.onOneNode((call) => readRegistrarState(call, registrar, COMMITMENT)),
   }
 }
 
@@ -193,5 +200,5 @@ function keyOf(option: string, text: string): PublicKey {
 }
 
 /** @param option names the file in errors @throws ConfigError */
-export const keypairIn = (file: string, option: string): Keypair =>
-  Keypair.fromSecretKey(solanaKeyIn(file, option))
+export const readKeypairFile = (file: string, option: string): Keypair =>
+  Keypair.fromSecretKey(readSolanaKeyFile(file, option))

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { withNetwork } from '../values.js'
+import { addNetworkOptions } from '../values.js'
 
 const webhooks = lazyActions(() => import('./webhooks.js'))
 
@@ -21,7 +21,7 @@ export function addWebhookCommands(program: Command): void {
     .description('all webhooks with their state')
     .option(...JSON_OPTION)
     .action(webhooks('printWebhooks'))
-  withNetwork(command.command('add <url>'), 'default: mainnet')
+  addNetworkOptions(command.command('add <url>'), 'default: mainnet')
     .description('send the feed to a URL, and show the key of its signatures this once')
     .option('--from <address>', 'only events that this wallet caused')
     .option(

@@ -4,7 +4,7 @@ import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import { readFollowedLog } from '../../db/journal/log.js'
+import { readFeedLogState } from '../../db/journal/log.js'
 import {
   addWebhook,
   listWebhookFailures,
@@ -14,7 +14,7 @@ import {
   type Webhook,
 } from '../../db/webhooks/webhooks.js'
 import { WEBHOOK_KEY_BYTES, webhookKeyText } from '../../push/webhooks/signature.js'
-import { parseTarget } from '../../push/webhooks/target.js'
+import { parseWebhookUrl } from '../../push/webhooks/target.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
@@ -62,7 +62,7 @@ export async function createWebhook(
   }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
-  parseTarget(url, readEnvironment().webhooksPrivate)
+  parseWebhookUrl(url, readEnvironment().webhooksPrivate)
   const actor = from === undefined ? null : lookupAddress(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(WEBHOOK_KEY_BYTES)
@@ -86,7 +86,7 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  const { generation } = await readFollowedLog(pool, network)
+  const { generation } = await readFeedLogState(pool, network)
   return encryptPageToken(await readPageKey(pool), {
     ...FEED_BEGINNING,
     network,

@@ -5,7 +5,7 @@ import { hasRecordHash, recordKeepers } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
-import { knownGenesis, registerChain, requireHub } from '../../db/journal/chains.js'
+import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { chainWorker } from '../../indexer/evm/worker.js'
@@ -14,12 +14,17 @@ import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { EVM_RELAYERS } from '../../relayer/evmKind.js'
+import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { evmRelaySource } from '../../relayer/sources.js'
 import { relayPlanOf } from '../../relayer/targets.js'
-import { proofWorker } from '../proof.js'
+import { nameProofWorker } from '../proof.js'
 import { evmFindings } from './evmChecks.js'
-import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
+import {
+  type ChainFamily,
+  type ChainOpeningContext,
+  faultReporter,
+  type OpenedChain,
+} from './family.js'
 
 /** How long a start waits for a node to identify its chain, ms. */
 const IDENTITY_LIMIT_MS = 5_000
@@ -30,14 +35,17 @@ const IDENTITY_LIMIT_MS = 5_000
  * created it anew.
  * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
  */
-export async function openEvmChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
+export async function openEvmChain(
+  config: ChainConfig,
+  ctx: ChainOpeningContext,
+): Promise<OpenedEvmChain> {
   const { pool, log } = ctx
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
     throw new ConfigError(
       `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
     )
-  const stored = await knownGenesis(pool, network, label)
+  const stored = await readGenesisHash(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createChainRpc(
     known ? { ...config, genesisHash: toHex(known) } : config,
@@ -57,7 +65,7 @@ export async function openEvmChain(config: ChainConfig, ctx: OpenContext): Promi
     })
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
-  if (role === 'hub') await requireHub(pool, row)
+  if (role === 'hub') await requireSameHub(pool, row)
   if (asked) await requireRecord(rpc, config).catch(unlessAway)
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
@@ -84,7 +92,7 @@ export async function openEvmChain(config: ChainConfig, ctx: OpenContext): Promi
       chainWorker(leader, { row, chain, identify }, reporting),
       airdropWorker(leader, chain),
     ],
-    ...(role === 'hub' && { proof: proofWorker(pool, chain.forUse('judge')) }),
+    ...(role === 'hub' && { proof: nameProofWorker(pool, chain.forUse('judge')) }),
   }
 }
 
@@ -127,12 +135,12 @@ interface OpenedEvmChain extends OpenedChain {
 const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 
 /** The EVM chain that is the hub of a network. */
-export const hubOf = (opened: readonly OpenedChain[], network: string) =>
+export const findHub = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
 /** The EVM chains: hubs and spokes. */
 export const evmFamily: ChainFamily = {
-  relayers: EVM_RELAYERS,
+  telemetry: EVM_TELEMETRY,
   examine: evmFindings,
   testWallet({ chains }) {
     const known = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))

@@ -5,8 +5,15 @@ import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
-import { recordAtOrNull } from '../../record/prove.js'
+import {
+  type CheckResult,
+  type Finding,
+  failure,
+  okResult,
+  runCheck,
+  warning,
+} from '../../ops/finding.js'
+import { readAgreedRecordOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -33,7 +40,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
   if (chain.watchOnly && !chain.trust)
     urls.push({
       about: `${about}, trust`,
-      ...bad('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
+      ...failure('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
     })
   if (chain.rpcUrls.length < 3 && !chain.local)
     urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
@@ -66,21 +73,22 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
 }
 
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
-  check(about, 'Correct `rpcUrls`, or see that node.', async () => {
+  runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
     const { latest, confirmed } = await port.heads()
     const ageMs = Date.now() - latest.timestampMs
     if (ageMs > OLD_HEAD_MS && !chain.local)
-      return bad(
+      return failure(
         `the head is ${Math.round(ageMs / 60_000)} min old`,
         'The node is stuck or syncing: use another.',
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable = emptyRecord(chain).length === 0 || (await recordAtOrNull(port, latest))
+    const isProvable =
+      emptyRecord(chain).length === 0 || (await readAgreedRecordOrNull(port, latest))
     return isProvable
-      ? ok(found)
-      : warn(
+      ? okResult(found)
+      : warning(
           `${found}; does not answer recordHash() of its newest block`,
           'It proves nothing and counts as silent: use another node.',
         )
@@ -89,27 +97,27 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
 /** Two nodes have to agree, so with three, one may be unavailable. */
 const fewUrls = (count: number): CheckResult =>
   count === 1
-    ? warn('one node decides without a second', 'Name three `rpcUrls` of different providers.')
-    : warn(
+    ? warning('one node decides without a second', 'Name three `rpcUrls` of different providers.')
+    : warning(
         'both nodes have to answer: one that is away stops what is confirmed',
         'Name a third of `rpcUrls`: two of three suffice.',
       )
 
 const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
-  check(about, 'See the RPC URLs.', async () => {
+  runCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
-      ? bad(`${address} has no code`, 'Correct the address in the chains file.')
-      : ok(address)
+      ? failure(`${address} has no code`, 'Correct the address in the chains file.')
+      : okResult(address)
   })
 
 /** Checks that a contract gives its relayer role to our key. */
 const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
-  check(about, 'See the RPC URLs and the contract.', async () => {
+  runCheck(about, 'See the RPC URLs and the contract.', async () => {
     const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })
     return isAddressEqual(found, address)
-      ? ok(address)
-      : bad(
+      ? okResult(address)
+      : failure(
           `is ${found}, not ${address}`,
           `Give the daemon that key, or setRelayer(${address}), by the owner of ${contract}.`,
         )
@@ -120,16 +128,16 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
  * must not control its credits.
  */
 const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfig) =>
-  check(about, 'See the RPC URLs and the contract.', async () => {
+  runCheck(about, 'See the RPC URLs and the contract.', async () => {
     const owner = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'owner' })
-    if (await isContract(rpc.call, owner)) return ok(`${owner}, a contract`)
+    if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const found = `${owner} is a plain account`
     return network === 'mainnet'
-      ? bad(
+      ? failure(
           `${found}: one stolen key reaches every credit`,
           `Hand the hub to a timelock whose proposer is a multisig: transferOwnership, then acceptOwnership by the timelock (docs/run/security.md).`,
         )
-      : ok(found)
+      : okResult(found)
   })
 
 const balanceFinding = (
@@ -138,10 +146,10 @@ const balanceFinding = (
   chain: ChainConfig,
   address: Hex,
 ): Promise<Finding> =>
-  check(about, 'See the RPC URLs.', async () => {
+  runCheck(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
     const { symbol } = chain.gasToken
     const found = `${address} has ${formatEther(wei)} ${symbol}`
-    if (wei >= LOW_BALANCE_WEI || chain.local) return ok(found)
-    return warn(found, `Send it ${symbol}: it pays for deliveries.`)
+    if (wei >= LOW_BALANCE_WEI || chain.local) return okResult(found)
+    return warning(found, `Send it ${symbol}: it pays for deliveries.`)
   })

@@ -8,13 +8,13 @@ import type { Context } from '../../ops/context.js'
 import type { Finding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { RelayerKind } from '../../relayer/relayerKind.js'
+import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelaySource } from '../../relayer/run.js'
 import type { WalletChains } from '../../web/page.js'
 
-export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
+export type ChainOpeningContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
-/** A configured and opened chain: what each part of the daemon needs of it. */
+/** A configured chain with its database row, as the daemon's parts use it. */
 export interface OpenedChain extends IndexSource {
   /** Port for the API, with the shares of anonymous requests. */
   readonly port: ChainPort
@@ -22,17 +22,17 @@ export interface OpenedChain extends IndexSource {
   readonly proof?: Worker
 }
 
-/** What a family's chains have to send on one network. */
+/** The relayers of a family's chains on one network. */
 interface RelayPart {
   readonly sources: readonly RelaySource[]
-  /** True if this process has the paying key. `keyFrom` names the settings that provide it. */
+  /** True if this process has the paying key. The field `keyFrom` names the settings that provide the key. */
   readonly hasKey: boolean
   readonly keyFrom: string
-  /** What is missing in the chains file. Null where nothing is. */
+  /** Sentence that names the missing setting of the chains file. Null where nothing is missing. */
   readonly problem?: string | null
 }
 
-/** A row of the table of chain families: what the daemon needs of a kind of chains. */
+/** The daemon's row for a chain family: how its chains are opened, indexed, relayed and checked. */
 export interface ChainFamily {
   /**
    * Opens the configured chains. An unavailable node must not delay the others.
@@ -41,13 +41,13 @@ export interface ChainFamily {
    */
   open(
     config: Config,
-    ctx: OpenContext,
+    ctx: ChainOpeningContext,
     opened: readonly OpenedChain[],
   ): Promise<readonly OpenedChain[]>
   /** @param opened chains of one network, of all families. Absent: nothing is sent to the family's chains. */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
-  /** What alarms, metrics and the operator's page need of the relayers of `relay`. */
-  readonly relayers?: RelayerKind
+  /** Metrics, problems and balances of the relayers that `relay` creates. */
+  readonly telemetry?: RelayerTelemetry
   /** What the test wallet of a local world's pages needs to send transactions on these chains. */
   testWallet?(config: Config): WalletChains
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
@@ -58,7 +58,7 @@ export interface ChainFamily {
 
 /** Logs faults of a chain's nodes. */
 export const faultReporter =
-  (chain: string, { log }: OpenContext) =>
+  (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
     const refuted = error instanceof RefutedError && alarmFields('ClusterdRpcWrongChain')
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }

@@ -1,5 +1,5 @@
 import type { FamilyKey } from '../../registry/families.js'
-import type { RelayerKind } from '../../relayer/relayerKind.js'
+import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import { evmFamily } from './evm.js'
 import type { ChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
@@ -10,5 +10,5 @@ const BY_KEY: Readonly<Record<FamilyKey, ChainFamily>> = { evm: evmFamily, solan
 /** Every family of chains. */
 export const FAMILIES: readonly ChainFamily[] = Object.values(BY_KEY)
 
-export const relayerKindsOf = (families: readonly ChainFamily[]): readonly RelayerKind[] =>
-  families.flatMap(({ relayers }) => relayers ?? [])
+export const telemetryOf = (families: readonly ChainFamily[]): readonly RelayerTelemetry[] =>
+  families.flatMap(({ telemetry }) => telemetry ?? [])

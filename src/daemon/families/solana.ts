@@ -2,15 +2,15 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
 import type { QuoterOptions } from '../../chains/solana/quote.js'
-import { knownGenesis, registerChain } from '../../db/journal/chains.js'
+import { readGenesisHash, registerChain } from '../../db/journal/chains.js'
 import type { ProgramIdentity } from '../../indexer/solana/row.js'
 import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
-import { SOLANA_RELAYERS } from '../../relayer/solanaKind.js'
+import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { solanaRelaySource } from '../../relayer/sources.js'
-import { hubOf } from './evm.js'
+import { findHub } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
@@ -24,7 +24,7 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 }
 
 /** A network's Solana cluster, the source of its watcher, and the relayer of its jobs. */
-export interface OpenSolana extends OpenedChain, SolanaSource {
+export interface OpenedSolanaChain extends OpenedChain, SolanaSource {
   payer: RelaySource
 }
 
@@ -33,13 +33,13 @@ export interface OpenSolana extends OpenedChain, SolanaSource {
  * cluster is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
-export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
+export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
-  const known = await knownGenesis(pool, network, SOLANA.label, instance)
+  const known = await readGenesisHash(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
   const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
@@ -92,11 +92,11 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   }
 }
 
-const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in opened
+const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: ChainFamily = {
-  relayers: SOLANA_RELAYERS,
+  telemetry: SOLANA_TELEMETRY,
   testWallet({ chains, solana }) {
     // a local cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
@@ -115,9 +115,9 @@ export const solanaFamily: ChainFamily = {
     const clusters: OpenedChain[] = []
     for (const network of NETWORKS) {
       const cluster = config.solana[network]
-      const hub = hubOf(opened, network)
+      const hub = findHub(opened, network)
       if (!cluster || !hub) continue
-      const open = await openSolana({
+      const open = await openSolanaChain({
         pool: ctx.pool,
         network,
         config: cluster,

@@ -1,12 +1,12 @@
 import { Keypair } from '@solana/web3.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
-import { createRates } from '../../chains/solana/rates.js'
+import { createRateReader } from '../../chains/solana/rates.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
 import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
-import { bad, check, type Finding, ok, warn } from '../../ops/finding.js'
+import { type Finding, failure, okResult, runCheck, warning } from '../../ops/finding.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 
 const SOL = 1e9
@@ -31,12 +31,12 @@ export async function solanaFindings({
 }
 
 const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<Finding> =>
-  check(
+  runCheck(
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
     async () => {
-      await createRates(createChainRpc(hub), feeds)()
-      return ok('fresh')
+      await createRateReader(createChainRpc(hub), feeds)()
+      return okResult('fresh')
     },
   )
 
@@ -47,12 +47,12 @@ async function clusterFindings(
 ): Promise<Finding[]> {
   const about = `solana ${network}`
   const urls = cluster.rpcUrls.map((url) =>
-    check(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
+    runCheck(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
       const slot = await createClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
         'getSlot',
         [],
       )
-      return ok(`slot ${slot}`)
+      return okResult(`slot ${slot}`)
     }),
   )
   const rpc = createClusterRpc(cluster)
@@ -66,31 +66,31 @@ async function clusterFindings(
     // only reads here, so without a key any key will do
     secretKey: secretKey ?? Keypair.generate().secretKey,
   })
-  const program = check(`${about}, program`, 'See the RPC URLs.', async () => {
+  const program = runCheck(`${about}, program`, 'See the RPC URLs.', async () => {
     const authority = await signer.relayAuthority()
     if (!authority)
-      return bad(
+      return failure(
         `${cluster.programId} is not initialized`,
         'Deploy it, then `clusterd solana init` (docs/build/solana-program.md).',
       )
     if (secretKey && !authority.equals(signer.authority))
-      return bad(
+      return failure(
         `its relay authority is ${authority.toBase58()}, not ${signer.authority.toBase58()}`,
         'Give the daemon that key, or `clusterd solana authorities`.',
       )
     return secretKey
-      ? ok(`relay authority ${authority.toBase58()}`)
-      : warn(
+      ? okResult(`relay authority ${authority.toBase58()}`)
+      : warning(
           `relay authority ${authority.toBase58()}`,
           'No key of it is given: payments are neither settled nor refunded.',
         )
   })
-  const balance = check(`${about}, relay authority`, 'See the RPC URLs.', async () => {
+  const balance = runCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
     const found = `${Number(lamports) / SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS
-      ? warn(found, `Send SOL to ${signer.authority.toBase58()}.`)
-      : ok(found)
+      ? warning(found, `Send SOL to ${signer.authority.toBase58()}.`)
+      : okResult(found)
   })
   return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])
 }

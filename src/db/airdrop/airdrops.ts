@@ -10,16 +10,16 @@ import type { Plain } from '../pg/rows.js'
 /** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
 export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
 
-/** An airdrop with the numbers of its claimed allocations: seen on chain, and how many of these are confirmed. */
+/** An airdrop with the number of its claims seen on chain, and the number of confirmed claims. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** Fields that are set with an airdrop's distributor. */
-export type RequiredFields<Field extends keyof OpenAirdrop> = {
+export type NonNullFields<Field extends keyof OpenAirdrop> = {
   [Key in Field]: NonNullable<OpenAirdrop[Key]>
 }
 
 /** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
-export interface Distributor extends RequiredFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
+export interface Distributor extends NonNullFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
   /** First block that may hold its claims. Undefined: unchanged, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
   /** First block from which the chain is indexed. Default 0. */

@@ -1,9 +1,9 @@
-import { claimOfAccount } from '../../registry/fold/community.js'
+import { storedClaimAddress } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredFields } from './airdrops.js'
+import type { NonNullFields, OpenAirdrop } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
@@ -27,7 +27,7 @@ export async function findOpenAirdrop(
 
 /** Airdrop that may be claimed from. */
 type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
-  RequiredFields<'distributor' | 'token' | 'endsAtS'>
+  NonNullFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepare<Claimable>(
   'airdrops_open',
@@ -110,7 +110,7 @@ const usedClaims = prepare<{ claim: Buffer }>(
  * Account (a stored address) that is verified in a bundle, and whose allocation was claimed in a confirmed block. A
  * claim that has not given a name yet comes first, then the caller's own. Null where no wallet has claimed.
  */
-export async function findClaim(
+export async function findConfirmedClaim(
   db: Queryable,
   {
     network,
@@ -120,7 +120,7 @@ export async function findClaim(
   }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
   const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
-  const claims = claimed.map(({ account }) => claimOfAccount(account))
+  const claims = claimed.map(({ account }) => storedClaimAddress(account))
   const used = await usedClaims(db, network, [community, claims])
   const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
   return (free ?? claimed[0])?.account ?? null

@@ -1,19 +1,19 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
+import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredFields } from './airdrops.js'
+import type { NonNullFields, OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
   OpenAirdrop,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
-  RequiredFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
+  NonNullFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
-export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
+export type ClaimOnChain = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
   name: 'watched_airdrops',
@@ -37,12 +37,12 @@ interface ConfirmedBlocks {
   isEnded: boolean
 }
 
-const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
+const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnChain> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ...columnsNamed<SeenClaim>('int4', 'index', 'logIndex'),
-  ...columnsNamed<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
-  ...columnsNamed<SeenClaim>('int8', 'block'),
+  ...columnsNamed<ClaimOnChain>('int4', 'index', 'logIndex'),
+  ...columnsNamed<ClaimOnChain>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...columnsNamed<ClaimOnChain>('int8', 'block'),
 ]
 
 /**
@@ -53,7 +53,7 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> =>
 export async function storeClaims(
   client: pg.ClientBase,
   watched: WatchedAirdrop,
-  claims: readonly SeenClaim[],
+  claims: readonly ClaimOnChain[],
   confirmed: ConfirmedBlocks | null,
 ): Promise<boolean> {
   const { network, airdrop, distributor, nextBlock, parentHash } = watched
@@ -77,7 +77,7 @@ export async function storeClaims(
     table: 'airdrop_claims',
     columns: columnsOf(airdrop, confirmed !== null),
     items: claims,
-    // a confirmed claim replaces any stored claim; an unconfirmed one never replaces a stored one
+    // a confirmed claim replaces any stored claim; an unconfirmed claim replaces none
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
   })
   return true

@@ -1,9 +1,14 @@
 import type pg from 'pg'
-import { airdropLeaf, buildTree, MAX_LEAVES, type Tree } from '../../registry/airdrop/tree.js'
+import {
+  type AirdropTree,
+  airdropLeaf,
+  buildAirdropTree,
+  MAX_LEAVES,
+} from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { insertRows, type Rows } from '../pg/arrays.js'
-import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
+import { insertRows, type RowsToInsert } from '../pg/arrays.js'
+import { AIRDROP_STATE, advisoryLockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
 import {
@@ -48,7 +53,7 @@ export async function loadAirdrop(
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label)
       return false
     if (existing) assertReplaceable(existing, request)
-    const tree = buildTree(
+    const tree = buildAirdropTree(
       rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)),
     )
     const airdrop = await nextNumber(client)
@@ -138,7 +143,7 @@ async function deleteAirdrop(
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
-  const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
+  const [lock] = await readRows<{ locked: boolean }>(client, sql, advisoryLockKeys(network, 'load'))
   if (!lock!.locked)
     throw new AirdropError(
       `Another command is loading an airdrop of ${network}: try again when it has ended.`,
@@ -163,8 +168,8 @@ async function nextNumber(client: pg.ClientBase): Promise<number> {
 const allocationRows = (
   airdrop: number,
   rows: readonly Allocation[],
-  { positions }: Tree,
-): Rows<number> => ({
+  { positions }: AirdropTree,
+): RowsToInsert<number> => ({
   table: 'airdrop_allocations',
   columns: [
     ['airdrop', 'int4', () => airdrop],
@@ -176,7 +181,10 @@ const allocationRows = (
   items: [...rows.keys()],
 })
 
-const pageRows = (airdrop: number, { nodes }: Tree): Rows<[page: number, bytes: Buffer]> => ({
+const pageRows = (
+  airdrop: number,
+  { nodes }: AirdropTree,
+): RowsToInsert<[page: number, bytes: Buffer]> => ({
   table: 'airdrop_pages',
   columns: [
     ['airdrop', 'int4', () => airdrop],
@@ -191,7 +199,7 @@ const INSERTED_AT_ONCE = 5_000
 async function insertInParts<Item>(
   client: pg.ClientBase,
   network: Network,
-  rows: Rows<Item>,
+  rows: RowsToInsert<Item>,
 ): Promise<void> {
   for (let from = 0; from < rows.items.length; from += INSERTED_AT_ONCE)
     await insertRows(client, network, {

@@ -1,4 +1,4 @@
-import { parentOf, proofPositions } from '../../registry/airdrop/tree.js'
+import { parentPosition, proofPositions } from '../../registry/airdrop/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
@@ -15,7 +15,7 @@ function offsetOf(position: number): { page: number; offset: number } {
   const depth = 31 - Math.clz32(position + 1)
   const below = ((depth - 1) % PAGE_LEVELS) + 1
   let page = position
-  for (let level = 0; level < below; level++) page = parentOf(page)
+  for (let level = 0; level < below; level++) page = parentPosition(page)
   const before = 2 ** below - 2 + (position - ((page + 1) * 2 ** below - 1))
   return { page, offset: before * NODE_BYTES }
 }
@@ -33,7 +33,7 @@ export function treePages(nodes: readonly Buffer[]): Map<number, Buffer> {
 }
 
 /** Pages that hold the proofs of the nodes at these positions. */
-export const pagesOfProofs = (positions: readonly number[]): number[] => [
+export const pagesWithProofs = (positions: readonly number[]): number[] => [
   ...new Set(
     positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),
   ),
@@ -43,7 +43,7 @@ export const pagesOfProofs = (positions: readonly number[]): number[] => [
  * The proof of the node at a position, its sibling first.
  * @throws RangeError where a page is missing or too short
  */
-export const proofFrom = (pages: ReadonlyMap<number, Buffer>, position: number): Buffer[] =>
+export const proofFromPages = (pages: ReadonlyMap<number, Buffer>, position: number): Buffer[] =>
   proofPositions(position).map((node) => {
     const { page, offset } = offsetOf(node)
     const hash = pages.get(page)?.subarray(offset, offset + NODE_BYTES)
@@ -59,7 +59,7 @@ const pagesOfAirdrop = prepare<{ page: number; nodes: Buffer }>(
 
 /**
  * Proofs of the leaves at these positions: hashes in hex without 0x, the leaf's sibling first.
- * @throws RangeError as `proofFrom`
+ * @throws RangeError as `proofFromPages`
  */
 export async function readAirdropProofs(
   db: Queryable,
@@ -67,14 +67,14 @@ export async function readAirdropProofs(
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  const names = pagesOfProofs(positions)
+  const names = pagesWithProofs(positions)
   const rows =
     names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))
   return new Map(
     positions.map((position) => [
       position,
-      proofFrom(pages, position).map((hash) => hash.toString('hex')),
+      proofFromPages(pages, position).map((hash) => hash.toString('hex')),
     ]),
   )
 }

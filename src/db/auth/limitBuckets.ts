@@ -1,7 +1,7 @@
 import { type Queryable, readRows } from '../pg/rows.js'
 
 /** The database's time, and for each bucket the time at which it is full again (both Unix ms). */
-export interface BucketTimes {
+export interface BucketFullTimes {
   nowMs: number
   fullMs: number[]
 }
@@ -38,13 +38,19 @@ const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
     FOR UPDATE SKIP LOCKED))`
 
 /** Reads buckets, in the given order. A bucket without a row is full. */
-export async function readBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
+export async function readBuckets(
+  db: Queryable,
+  buckets: readonly string[],
+): Promise<BucketFullTimes> {
   const rows = await readRows<{ nowMs: number; fullMs: number }>(db, READ, [buckets])
   return { nowMs: rows[0]!.nowMs, fullMs: rows.map(({ fullMs }) => fullMs) }
 }
 
 /** Like `readBuckets`, with the buckets locked until the end of the transaction. */
-export async function lockBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
+export async function lockBuckets(
+  db: Queryable,
+  buckets: readonly string[],
+): Promise<BucketFullTimes> {
   const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [
     buckets,
   ])
@@ -62,6 +68,6 @@ export async function writeBuckets(
   await readRows(db, WRITE, [buckets, fullMs])
 }
 
-export async function sweepBuckets(db: Queryable): Promise<void> {
+export async function deleteFullBuckets(db: Queryable): Promise<void> {
   await readRows(db, SWEEP)
 }

@@ -16,7 +16,7 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 /** Expired sessions deleted for each new one, so the table stays about as small as the number of live sessions. */
 const SWEEP_ROWS = 4
 /** Most sessions of a wallet, revoked ones included. */
-export const SESSIONS_A_WALLET = 32
+export const MAX_SESSIONS_PER_WALLET = 32
 
 /**
  * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
@@ -27,15 +27,15 @@ const OPEN = {
   text: `WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
       SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8 WHERE (
-        SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${SESSIONS_A_WALLET}) newer
-      ) < ${SESSIONS_A_WALLET}
+        SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
+      ) < ${MAX_SESSIONS_PER_WALLET}
       ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash
         WHERE s.revoked_ms IS NULL AND s.expires_ms > ${NOW_MS}
       RETURNING wallet
     ), dropped AS (
       DELETE FROM sessions WHERE wallet = (SELECT wallet FROM opened) AND signing_ms <= (
         SELECT signing_ms FROM sessions WHERE wallet = $2 AND signing_ms <> $3
-        ORDER BY signing_ms DESC OFFSET ${SESSIONS_A_WALLET - 1} LIMIT 1
+        ORDER BY signing_ms DESC OFFSET ${MAX_SESSIONS_PER_WALLET - 1} LIMIT 1
       ) AND signing_ms <> $3
     ), swept AS (
       DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
@@ -49,7 +49,7 @@ const OPEN = {
 /**
  * Opens the session of a wallet and signing date, in one round trip. If the session is already live, it gets the new
  * key.
- * @returns false when the session was revoked or has expired, or when the wallet has `SESSIONS_A_WALLET` sessions of
+ * @returns false when the session was revoked or has expired, or when the wallet has `MAX_SESSIONS_PER_WALLET` sessions of
  * later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {

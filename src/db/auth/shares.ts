@@ -7,10 +7,14 @@ import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows
 export type SealedShare = Pick<Plain<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
-export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
+export type ServerShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
-export async function storeShare(db: Queryable, network: Network, kept: KeptShare): Promise<void> {
+export async function storeShare(
+  db: Queryable,
+  network: Network,
+  kept: ServerShare,
+): Promise<void> {
   await execute(
     db,
     network,
@@ -43,7 +47,7 @@ export const findShare = prepareOne<
  * @param signingMs its signing date
  * @returns false where this signature or a later one was used already
  */
-export async function useRecovery(
+export async function markRecoverySignatureUsed(
   db: Queryable,
   network: Network,
   address: Buffer,
@@ -59,8 +63,8 @@ export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; coun
   return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')
 }
 
-/** A share with the key of its row. */
-export type PlacedShare = SealedShare & Pick<Plain<WalletShare>, 'network' | 'address'>
+/** An encrypted share with the primary key of its row. */
+export type ShareWithRowKey = SealedShare & Pick<Plain<WalletShare>, 'network' | 'address'>
 
 /**
  * Next shares of a network that another key encrypts, by address.
@@ -70,7 +74,7 @@ export function listSharesOfOthers(
   db: Queryable,
   network: Network,
   { keyId, after, limit }: { keyId: Buffer; after: Buffer; limit: number },
-): Promise<PlacedShare[]> {
+): Promise<ShareWithRowKey[]> {
   const text = `SELECT network, address, share, key_id FROM wallet_shares
     WHERE network = $1 AND key_id IS DISTINCT FROM $2 AND address > $3 ORDER BY address LIMIT $4`
   return query(db, network, text, [keyId, after, limit])
@@ -79,7 +83,7 @@ export function listSharesOfOthers(
 /** Replaces a share by the same share encrypted with another key, unless it was replaced meanwhile. */
 export async function replaceShare(
   db: Queryable,
-  { network, address, share }: PlacedShare,
+  { network, address, share }: ShareWithRowKey,
   sealed: SealedShare,
 ): Promise<void> {
   const text =

@@ -26,7 +26,11 @@ export const confirmCredits = (
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
 
 /** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
-export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Promise<Credit[]> =>
+export const findCreditsOfAddress = (
+  db: Queryable,
+  network: Network,
+  wallet: Buffer,
+): Promise<Credit[]> =>
   query(
     db,
     network,
@@ -36,7 +40,7 @@ export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Prom
   )
 
 /** Credits that a hub transaction changed, in the order of its logs. */
-export const creditsIn = (
+export const findCreditsOfTransaction = (
   db: Queryable,
   network: Network,
   tx: Buffer,

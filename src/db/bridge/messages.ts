@@ -1,13 +1,18 @@
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, columnsNamed, writeLogRows } from '../pg/arrays.js'
+import {
+  type ArrayColumns,
+  columnsNamed,
+  type RewrittenBlocks,
+  writeLogRows,
+} from '../pg/arrays.js'
 import type { ChainKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
 const IS_RECEIVED =
   'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 
-const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessage> => [
+const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentMessage> => [
   ['chain', 'int2', () => chain],
   ['confirmed', 'bool', () => isConfirmed],
   ['sender', 'bytea', ({ from }) => from],
@@ -23,7 +28,7 @@ const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessag
 export const writeMessages = (
   db: Queryable,
   { network, chain }: ChainKey,
-  blocks: Blocks,
+  blocks: RewrittenBlocks,
   messages: readonly SentMessage[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
@@ -36,7 +41,7 @@ export const writeMessages = (
       WHERE NOT t.confirmed AND (t.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`,
   })
 
-const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
+const receiptColumns = (isConfirmed: boolean): ArrayColumns<ReceivedMessage> => [
   ['confirmed', 'bool', () => isConfirmed],
   ...columnsNamed<ReceivedMessage>('bytea', 'guid', 'txHash'),
   ...columnsNamed<ReceivedMessage>('int8', 'block'),
@@ -46,7 +51,7 @@ const receiptColumns = (isConfirmed: boolean): Columns<ReceivedMessage> => [
 export const writeReceipts = (
   db: Queryable,
   network: Network,
-  blocks: Blocks,
+  blocks: RewrittenBlocks,
   receipts: readonly ReceivedMessage[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { SentMessage } from '../../registry/bridge/message.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { codeList } from '../pg/codes.js'
-import { execute, existsRow, type Queryable, query } from '../pg/rows.js'
+import { codeListSql } from '../pg/codes.js'
+import { execute, existsRowSql, type Queryable, query } from '../pg/rows.js'
 
 /** A bridge message as its spoke sent it. `chain` is the spoke. */
 export type StoredMessage = Pick<
@@ -12,11 +12,11 @@ export type StoredMessage = Pick<
 > & { chain: number }
 
 /**
- * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them. Ends parked jobs of
- * such messages and payments.
+ * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them. Also ends parked jobs
+ * of messages and payments that the hub has received.
  * @returns ids of the parked jobs that ended
  */
-export async function settleMessages(
+export async function settleReceivedMessages(
   client: pg.ClientBase,
   network: Network,
   nowMs: number,
@@ -32,7 +32,7 @@ export async function settleMessages(
     network,
     `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $2, version = version + 1
      FROM received r WHERE j.network = $1 AND j.state = ${JOB_STATE.parked} AND r.network = j.network AND r.guid = j.subject
-       AND r.confirmed AND j.kind IN (${codeList(JOB_KIND, 'verify', 'execute', 'deliver')})
+       AND r.confirmed AND j.kind IN (${codeListSql(JOB_KIND, 'verify', 'execute', 'deliver')})
      RETURNING j.id`,
     [nowMs],
   )
@@ -42,11 +42,11 @@ export async function settleMessages(
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /** Messages `m` that no hub block has received, sent up to a time (`$2`, ms). */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-  AND NOT ${existsRow('received r WHERE r.network = m.network AND r.guid = m.guid')}`
+  AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
 /** Most messages queued at once, which bounds memory. */
-export const QUEUED_AT_ONCE = 500
+export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */
 export const messagesToQueue = (
@@ -57,20 +57,23 @@ export const messagesToQueue = (
   query(
     db,
     network,
-    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRow('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
-     ${IN_ORDER} LIMIT ${QUEUED_AT_ONCE}`,
+    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRowSql('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+     ${IN_ORDER} LIMIT ${MAX_QUEUED_MESSAGES}`,
     [sentBeforeMs],
   )
 
 /** Most messages that an alarm counts and names. */
-export const STUCK_AT_MOST = 1_000
+export const MAX_STUCK_MESSAGES = 1_000
 
-/** Messages that the hub has not received, oldest first, at most `STUCK_AT_MOST`. */
+/** Messages that the hub has not received, oldest first, at most `MAX_STUCK_MESSAGES`. */
 export const stuckMessages = (
   db: Queryable,
   network: Network,
   sentBeforeMs: number,
 ): Promise<Pick<StoredMessage, 'guid' | 'sentMs'>[]> =>
-  query(db, network, `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${STUCK_AT_MOST}`, [
-    sentBeforeMs,
-  ])
+  query(
+    db,
+    network,
+    `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${MAX_STUCK_MESSAGES}`,
+    [sentBeforeMs],
+  )

@@ -4,7 +4,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
-export interface StoredState {
+export interface StoredChainState {
   state: ChainState
   /** Age of the state by the database's clock, ms. */
   ageMs: number
@@ -30,8 +30,8 @@ export async function writeChainStates(
   await execute(pool, network, WRITE, [states.map((state) => JSON.stringify(state))])
 }
 
-export function readChainStates(db: Queryable): Promise<StoredState[]> {
-  return readRows<StoredState>(
+export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
+  return readRows<StoredChainState>(
     db,
     `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`,
     [],

@@ -11,7 +11,7 @@ export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
 }
 
 /** The server's version, as text and as a number (140005 is 14.5), and its clock, Unix ms. */
-export async function readServer(
+export async function readServerVersion(
   pool: pg.Pool,
 ): Promise<{ version: string; number: number; nowMs: number }> {
   const text = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,

@@ -5,7 +5,7 @@ import { NOW_MS } from '../pg/unavailable.js'
 export type StoredAction = Plain<OperatorAction>
 
 /** A command that is running or has ended. */
-export interface RunningAction extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {
+export interface RecordedCommand extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {
   /** Time since the command began, ms. */
   ms: number
   /** Null while the command is running. */
@@ -16,7 +16,7 @@ export interface RunningAction extends Pick<StoredAction, 'id' | 'osUser' | 'com
  * Inserts the row of a command when it begins, and completes the row when the command has ended. If the first write
  * failed, the second inserts the row. Times are by the database's clock.
  */
-export async function writeAction(db: Queryable, action: RunningAction): Promise<void> {
+export async function writeOperatorAction(db: Queryable, action: RecordedCommand): Promise<void> {
   const { id, ms, osUser, command, outcome } = action
   const text = `INSERT INTO operator_actions (id, began_ms, os_user, role, command, outcome, ended_ms)
     VALUES ($1, ${NOW_MS} - $2, $3, session_user, $4, $5, CASE WHEN $5::text IS NOT NULL THEN ${NOW_MS} END)
@@ -25,7 +25,7 @@ export async function writeAction(db: Queryable, action: RunningAction): Promise
 }
 
 /** Commands, newest first. */
-export function listActions(db: Queryable, limit: number): Promise<StoredAction[]> {
+export function listOperatorActions(db: Queryable, limit: number): Promise<StoredAction[]> {
   const text =
     'SELECT id, began_ms, ended_ms, os_user, role, command, outcome FROM operator_actions ORDER BY began_ms DESC, id LIMIT $1'
   return readRows<StoredAction>(db, text, [limit])

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 export const RETENTION_MS = 30 * DAY_MS
 /** How long operators' commands are kept. */
 export const ACTION_RETENTION_MS = 365 * DAY_MS
-/** Generations whose journal is kept: the current one, and the one before for comparison. */
+/** Number of generations whose journal is kept: the current generation, and the previous generation for comparison. */
 export const KEPT_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
 const BATCH_ROWS = 1_000

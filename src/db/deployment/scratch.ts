@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { onConnection } from '../pg/pool.js'
+import { withConnection } from '../pg/pool.js'
 
 /** SQLSTATE of insufficient privileges. */
 const FORBIDDEN = '42501'
@@ -10,13 +10,13 @@ const FORBIDDEN = '42501'
  * @param work gets the database's URL
  * @throws Error where the role may not create a database
  */
-export async function inScratchDatabase<T>(
+export async function withScratchDatabase<T>(
   url: string,
   work: (scratchUrl: string) => Promise<T>,
 ): Promise<T> {
   const name = `clusterd_scratch_${randomBytes(4).toString('hex')}`
   const run = (sql: string) =>
-    onConnection({ url, applicationName: 'clusterd scratch' }, (client) => client.query(sql))
+    withConnection({ url, applicationName: 'clusterd scratch' }, (client) => client.query(sql))
   await run(`CREATE DATABASE ${name} TEMPLATE template0`).catch((error: pg.DatabaseError) => {
     if (error.code !== FORBIDDEN) throw error
     throw new Error(
@@ -33,7 +33,7 @@ export async function inScratchDatabase<T>(
 /** True if the schema of a URL's session has a journal. */
 export async function hasJournal(url: string): Promise<boolean> {
   const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
-  const { rows } = await onConnection({ url, applicationName: 'clusterd backup' }, (client) =>
+  const { rows } = await withConnection({ url, applicationName: 'clusterd backup' }, (client) =>
     client.query<{ found: boolean }>(text),
   )
   return rows[0]!.found

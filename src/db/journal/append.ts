@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { StageClock } from '../../ops/stages.js'
-import { fold, keysOf } from '../../registry/fold/index.js'
+import { fold, rowKeysOf } from '../../registry/fold/index.js'
 import type {
   Changes,
   ClusterRow,
@@ -16,14 +16,14 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, columnsNamed, insertRows, unnestOf } from '../pg/arrays.js'
-import { WON_OUTCOME } from '../pg/codes.js'
-import { COPIED_ROWS, copyRows } from '../pg/copyRows.js'
+import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
+import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
 import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
-import { completeSlice, type Probed, probeKeys } from './slice.js'
+import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
+import { loadRegistrySlice, type ProbedRows, probeRowKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
@@ -39,7 +39,8 @@ export interface AppendOptions {
 }
 
 /**
- * Appends entries to a network's journal in the caller's transaction: lock the head, load the slice, fold, write.
+ * Appends entries to a network's journal in the caller's transaction: locks the head, loads the rows that the entries
+ * read, folds, and writes.
  * @throws LostLeadershipError when another process leads
  */
 export async function appendEntries(
@@ -48,44 +49,47 @@ export async function appendEntries(
   entries: readonly DecodedEntry[],
   options: AppendOptions,
 ): Promise<AppendedChanges> {
-  const [head, probed] = await pipelined(client, (db) => [
-    lockHead(db, network, options.epoch ?? null),
-    probeEntries(db, network, entries),
+  const [head, probed] = await inPipeline(client, (db) => [
+    lockJournalHead(db, network, options.epoch ?? null),
+    probeEntryKeys(db, network, entries),
   ])
-  const decided = await decideEntries(client, network, { entries, head, probed, ...options })
-  await writeBatch(client, network, decided.changes)
+  const decided = await foldEntries(client, network, { entries, head, probed, ...options })
+  await writeFoldedBatch(client, network, decided.changes)
   return decided
 }
 
 /** Reads the rows that the keys of entries refer to, after the head's lock in the same pipeline. */
-export const probeEntries = (
+export const probeEntryKeys = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
-): Promise<Probed> => probeKeys(db, network, keysOf(entries))
+): Promise<ProbedRows> => probeRowKeys(db, network, rowKeysOf(entries))
 
-/** Entries to fold under the head's lock, with the rows that `probeEntries` found there. */
+/** Entries to fold under the head's lock, with the rows that `probeEntryKeys` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
-  probed: Probed
-  /** Measures the stages of the loop that the entries come from. */
+  probed: ProbedRows
+  /** Clock that measures the stages of the calling indexer's loop. */
   stages?: StageClock
 }
 
-/** Loads the slice and folds. Used by all writers of the journal except signed changes. */
-export async function decideEntries(
+/**
+ * Loads the rows that the entries read, and folds the entries. Used by all writers of the journal except signed
+ * changes.
+ */
+export async function foldEntries(
   client: pg.ClientBase,
   network: Network,
   {
     entries,
     head,
     probed,
-    writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
+    writerMs = entries.length === 0 ? head.nowMs : journalTimeMs(head),
     stages = new StageClock(),
   }: Undecided,
 ): Promise<AppendedChanges> {
-  const slice = await completeSlice(client, { network, head }, probed)
+  const slice = await loadRegistrySlice(client, { network, head }, probed)
   const changes = stages.work('fold', () => fold(slice, entries, writerMs))
   return { changes, writerMs }
 }
@@ -94,18 +98,18 @@ export async function decideEntries(
  * Writes the rows of a fold and moves the locked head, with other statements in the same pipeline. The rows of many
  * entries are copied before it.
  */
-export async function writeBatch(
+export async function writeFoldedBatch(
   client: pg.ClientBase,
   network: Network,
   changes: Changes,
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
   // a row that is removed may be listed again
-  const isCopied = changes.journal.length >= COPIED_ROWS && changes.walletRemovals.length === 0
+  const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
       await copyRows(client, network, { table: partitionOf(table, network), columns, items })
-  await pipelined(client, (db) => [
+  await inPipeline(client, (db) => [
     ...writeChanges(db, network, changes, { isCopied }),
     ...others(db),
   ])
@@ -133,20 +137,20 @@ export function writeChanges(
     ...ifAny(changes.walletUpdates, updateWallets),
     ...ifAny(changes.nameMoves, moveNames),
     ...ifAny(changes.communities, markCommunities),
-    writeHead(db, network, changes.head),
+    writeJournalHead(db, network, changes.head),
   ]
 }
 
 /** New rows of a table. */
 interface NewRows {
   table: PartitionedTable
-  columns: Columns<never>
+  columns: ArrayColumns<never>
   items: readonly never[]
 }
 
 const newRows = <Item>(
   table: PartitionedTable,
-  columns: Columns<Item>,
+  columns: ArrayColumns<Item>,
   items: readonly Item[],
 ): NewRows => ({ table, columns, items: items as readonly never[] })
 
@@ -178,7 +182,7 @@ const insertAll = (
     insertRows(db, network, { table: partitionOf(table, network), ...rows }),
   )
 
-const JOURNAL: Columns<JournalRow> = [
+const JOURNAL: ArrayColumns<JournalRow> = [
   ...columnsNamed<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
   ...columnsNamed<JournalRow>('int4', 'publicCount'),
   ...columnsNamed<JournalRow>('bytea', 'actor', 'body', 'effects'),
@@ -188,7 +192,7 @@ const JOURNAL: Columns<JournalRow> = [
   ['log_index', 'int4', (row) => row.position?.logIndex],
   ['ruleset', 'int2', (row) => row.ruleset],
 ]
-const NAMES: Columns<NameRow> = [
+const NAMES: ArrayColumns<NameRow> = [
   ...columnsNamed<NameRow>('int8', 'seq', 'txKey', 'cluster'),
   ...columnsNamed<NameRow>('text', 'name'),
   ['outcome', 'int2', (row) => BID_OUTCOME[row.outcome]],
@@ -198,7 +202,7 @@ const CLUSTERS = [
   ...columnsNamed<ClusterRow>('int8', 'serial', 'createdSeq'),
   ...columnsNamed<ClusterRow>('bytea', 'id'),
 ]
-const WALLETS: Columns<WalletRow> = [
+const WALLETS: ArrayColumns<WalletRow> = [
   ...columnsNamed<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
   ...columnsNamed<WalletRow>('bytea', 'address'),
   ...columnsNamed<WalletRow>('text', 'name'),
@@ -210,7 +214,7 @@ const COMMUNITIES = [
   ...columnsNamed<CommunityRow>('text', 'name'),
   ...columnsNamed<CommunityRow>('int8', 'seq'),
 ]
-const COMMUNITY_NAMES: Columns<CommunityNameRow> = [
+const COMMUNITY_NAMES: ArrayColumns<CommunityNameRow> = [
   ...columnsNamed<CommunityNameRow>('text', 'community', 'name'),
   ...columnsNamed<CommunityNameRow>('bytea', 'address', 'claim'),
   ...columnsNamed<CommunityNameRow>('int8', 'assigned', 'seq'),
@@ -221,7 +225,7 @@ const MOVES = [
   ...columnsNamed<MoveRow>('bytea', 'actor'),
 ]
 
-const WALLET = unnestOf(WALLETS, 2)
+const WALLET = unnestSql(WALLETS, 2)
 
 async function updateWallets(
   db: Queryable,
@@ -264,7 +268,7 @@ async function moveNames(
 ): Promise<void> {
   const text = `UPDATE ${partitionOf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
-    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON_OUTCOME}`
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON_BID_OUTCOME}`
   // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
@@ -295,6 +299,6 @@ async function markCommunities(
   rows: readonly CommunityRow[],
 ): Promise<void> {
   const text = `UPDATE ${partitionOf('names', network)} SET community = true
-    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON_OUTCOME} AND NOT community`
+    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON_BID_OUTCOME} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])
 }

@@ -1,22 +1,22 @@
 import type pg from 'pg'
-import { fold, keysOf } from '../../registry/fold/index.js'
+import { fold, rowKeysOf } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
-import type { Changes, Slice } from '../../registry/fold/rows.js'
+import type { Changes, RegistrySlice } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
-import { lockCaughtUp, writerTime } from './head.js'
-import { completeSlice, probeKeys } from './slice.js'
+import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
+import { loadRegistrySlice, probeRowKeys } from './slice.js'
 
-export type AppendResult =
+export type AppendChangesResult =
   /**
    * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
    * an effect.
@@ -32,11 +32,13 @@ export type AppendResult =
  * changes.
  */
 export interface ChangeLimit {
-  /** Reads what was used before. The head's lock prevents concurrent writes by other changes. */
+  /**
+   * Reads how much of the limit earlier changes have used. The head's lock prevents concurrent writes by other changes.
+   */
   read(db: Queryable): Promise<void>
   /** Charges the changes to the limit. If it throws, nothing is written. */
   charge(changes: Changes): void
-  /** Writes what is used now. */
+  /** Stores how much of the limit is used now. */
   write(db: Queryable): Promise<void>
 }
 
@@ -60,7 +62,7 @@ const LOCK_TRIES = 3
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
-): Promise<AppendResult> {
+): Promise<AppendChangesResult> {
   for (let tries = 1; ; tries++) {
     try {
       return await appendOnce(pool, request)
@@ -70,7 +72,7 @@ export async function appendSignedChanges(
   }
 }
 
-function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
+function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChangesResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>
     decodeEntry({
@@ -81,22 +83,22 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       body: encodeChange(change),
     }),
   )
-  const keys = keysOf(undated)
+  const keys = rowKeysOf(undated)
   if (within) keys.clusterIds.add(keyOf(within))
   return inTransaction(
     pool,
     async (client) => {
-      const [head, probed] = await pipelined(client, (db) => [
-        lockCaughtUp(db, network),
-        probeKeys(db, network, keys),
+      const [head, probed] = await inPipeline(client, (db) => [
+        lockJournalHeadIfCaughtUp(db, network),
+        probeRowKeys(db, network, keys),
         limit?.read(db) ?? Promise.resolve(),
       ])
       if (!head) return { kind: 'catching_up' }
-      const nowMs = writerTime(head)
+      const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-      const slice = await completeSlice(
+      const slice = await loadRegistrySlice(
         client,
         { network, head, isAlone: entries.length === 1 },
         probed,
@@ -109,7 +111,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       limit?.charge(decided)
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
-      await pipelined(client, (db) => [
+      await inPipeline(client, (db) => [
         limit?.write(db) ?? Promise.resolve(),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
@@ -121,10 +123,10 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
 }
 
 function decide(
-  slice: Slice,
+  slice: RegistrySlice,
   entries: readonly DecodedEntry[],
   nowMs: number,
-): Changes | Extract<AppendResult, { kind: 'refused' }> {
+): Changes | Extract<AppendChangesResult, { kind: 'refused' }> {
   const folded = fold(slice, entries, nowMs)
   const { outcomes } = folded
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal
@@ -136,9 +138,11 @@ function decide(
 }
 
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
-  changes.journal.length > 0 ? [...writeChanges(db, network, changes), notify(db, network)] : []
+  changes.journal.length > 0
+    ? [...writeChanges(db, network, changes), notifyNetwork(db, network)]
+    : []
 
-function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): boolean {
+function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
   const cluster = slice.clusterSerials.get(keyOf(id))
   return (
     cluster !== undefined &&

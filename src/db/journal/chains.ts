@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
-import { assertLeader, endLeaders, lockHead } from './head.js'
+import { assertLeader, endLeaders, lockJournalHead } from './head.js'
 
 /**
  * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
@@ -73,7 +73,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
-    await lockHead(client, network, null)
+    await lockJournalHead(client, network, null)
     if (!known && chainId !== null) await refuseRenamed(client, identity)
     const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
     return (await query<StoredChain>(client, network, CREATE, values))[0]!
@@ -103,7 +103,7 @@ const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (netw
     ) newest WHERE kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})) LIMIT 1`
 
 /** @throws ChainMismatchError when another chain than this hub decided the names of the database */
-export async function requireHub(
+export async function requireSameHub(
   pool: pg.Pool,
   { network, chain, label }: ChainRow,
 ): Promise<void> {
@@ -130,7 +130,7 @@ export async function findChain(
 }
 
 /** Genesis hash of a chain. Null before the chain was first reached. */
-export async function knownGenesis(
+export async function readGenesisHash(
   pool: pg.Pool,
   network: Network,
   label: string,
@@ -186,7 +186,7 @@ export function unhaltChain(
   { network, chain, nextBlock }: ChainRow,
 ): Promise<boolean> {
   return inTransaction(pool, async (client) => {
-    await lockHead(client, network, null)
+    await lockJournalHead(client, network, null)
     await endLeaders(client, network, ['index'])
     const sql =
       'UPDATE chains SET halted = NULL WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NOT NULL'
@@ -195,7 +195,7 @@ export function unhaltChain(
 }
 
 /** Bodies of a chain's journal entries with this log index, by block. */
-export async function readBodies(
+export async function readEntryBodies(
   pool: pg.Pool,
   { network, chain }: ChainRow,
   blocks: readonly number[],

@@ -27,14 +27,18 @@ const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USI
   WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
 
 /** Bodies of the bids that won names, in order, from the entry after `after`. */
-export const readWinningBodies = (db: Queryable, network: Network, after: number, limit: number) =>
-  query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
+export const readWinningBidBodies = (
+  db: Queryable,
+  network: Network,
+  after: number,
+  limit: number,
+) => query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
 
 const PROVED = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4
   WHERE network = $1 AND generation = $3 AND proved_seq < $4`
 
 /** Records that the names of a generation are proved up to an entry. No effect where the generation has ended. */
-export const markProved = (
+export const markNamesProved = (
   db: Queryable,
   network: Network,
   { block, generation, seq }: { block: number; generation: number; seq: number },
@@ -44,5 +48,8 @@ const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS} WHERE network
   AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
 
 /** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */
-export const markVerified = (db: Queryable, network: Network, epoch: number): Promise<number> =>
-  execute(db, network, VERIFIED, [epoch])
+export const markMirrorVerified = (
+  db: Queryable,
+  network: Network,
+  epoch: number,
+): Promise<number> => execute(db, network, VERIFIED, [epoch])

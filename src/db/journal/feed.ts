@@ -1,4 +1,4 @@
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -79,7 +79,8 @@ const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => st
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
-// the zero address also matches private actors, which are shown as it. Each half of the union uses the index.
+// the zero address also matches private actors, which the feed shows as the zero address. Each half of the union uses
+// the index.
 const byNobody = inOrder(
   '_nobody',
   (l, order) =>
@@ -105,7 +106,7 @@ export async function readJournalRange(
   if (!head || head.kind !== null)
     throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   const found = rows.flatMap((row) =>
-    row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })],
+    row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )
   return { generation: head.generation, newest: head.newest, rows: found }
 }
@@ -134,7 +135,7 @@ const since = prepare<{ generation: number; newest: number; first: number }>(
 )
 
 /** Number of the first event at or after a time (ms). One past the newest event if there is none. */
-export async function findSince(
+export async function findFirstEventSince(
   db: Queryable,
   network: Network,
   sinceMs: number,
@@ -167,7 +168,7 @@ export async function readClusterIds(
 }
 
 /** The copy of the current generation's feed for SQL readers. It has the first `count` events. */
-export interface CopiedFeed {
+export interface SqlFeedCopy {
   generation: number
   count: number
   /** Number of the newest event. */
@@ -178,7 +179,7 @@ export interface CopiedFeed {
   isShown: boolean
 }
 
-const copied = prepare<CopiedFeed>(
+const copied = prepare<SqlFeedCopy>(
   'feed_copied',
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
@@ -188,7 +189,7 @@ const copied = prepare<CopiedFeed>(
 )
 
 /** Reads the state of a network's feed copy for SQL readers. */
-export const readCopied = async (db: Queryable, network: Network): Promise<CopiedFeed> =>
+export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
   (await copied(db, network, []))[0]!
 
 const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
@@ -201,9 +202,9 @@ const ADD_COPIED = `INSERT INTO feed_events
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
 /** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
-export async function copyEvents(
+export async function appendToSqlFeedCopy(
   { pool, network, epoch }: LeaderScope,
-  { generation, newest, count }: CopiedFeed,
+  { generation, newest, count }: SqlFeedCopy,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
   const types = events.map(({ event }) =>
@@ -219,5 +220,5 @@ export async function copyEvents(
 }
 
 /** Hides the copy from SQL readers. The rows stay, and a later copy continues after them. */
-export const hideCopied = (db: Queryable, network: Network) =>
+export const hideSqlFeedCopy = (db: Queryable, network: Network) =>
   execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { tryLead } from '../pg/leader.js'
+import { takeLeadIfFree } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
@@ -11,9 +11,9 @@ import {
   assertLeader,
   assertRelayer,
   endLeaders,
-  lockHead,
+  lockJournalHead,
   markCaughtUp,
-  readHead,
+  readJournalHead,
 } from './head.js'
 
 const YEAR_MS = 365 * 24 * 60 * 60_000
@@ -48,7 +48,7 @@ it('an entry has the time of the database, whatever its writer’s clock shows',
   setClock(startedMs + 3_000)
   expect((await create(1)).kind).toBe('made')
   vi.useRealTimers()
-  const { atMs } = await readHead(pool, 'mainnet')
+  const { atMs } = await readJournalHead(pool, 'mainnet')
   expect(atMs).toBeGreaterThanOrEqual(startedMs)
   expect(atMs).toBeLessThanOrEqual(Date.now())
 })
@@ -56,21 +56,21 @@ it('an entry has the time of the database, whatever its writer’s clock shows',
 it.each([YEAR_MS, -YEAR_MS, 6_000])(
   'a writer whose clock is off by %s ms writes nothing, and later ones go on',
   async (offMs) => {
-    const before = await readHead(pool, 'mainnet')
+    const before = await readJournalHead(pool, 'mainnet')
     setClock(Date.now() + offMs)
     const failure = await create(2).catch((error: unknown) => error)
     vi.useRealTimers()
     expect(String(failure)).toMatch(/clocks of this host and of the database differ/)
     expect(isDatabaseUnavailable(failure)).toBe(true)
-    expect(await readHead(pool, 'mainnet')).toEqual(before)
+    expect(await readJournalHead(pool, 'mainnet')).toEqual(before)
   },
 )
 
 it('a write that only needs the leader’s row does not wait for the head’s lock', async () => {
-  const index = (await tryLead(pool, 'mainnet', 'index'))!
-  const relay = (await tryLead(pool, 'mainnet', 'relay'))!
+  const index = (await takeLeadIfFree(pool, 'mainnet', 'index'))!
+  const relay = (await takeLeadIfFree(pool, 'mainnet', 'relay'))!
   await inTransaction(pool, async (writer) => {
-    await lockHead(writer, 'mainnet', index.epoch)
+    await lockJournalHead(writer, 'mainnet', index.epoch)
     await inTransaction(pool, async (client) => {
       await client.query(`SET LOCAL lock_timeout = '1s'`)
       await assertRelayer(client, 'mainnet', relay.epoch)
@@ -78,7 +78,7 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
     })
     // the next leader does not wait either
     await relay.release()
-    const next = (await tryLead(pool, 'mainnet', 'relay'))!
+    const next = (await takeLeadIfFree(pool, 'mainnet', 'relay'))!
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
@@ -89,11 +89,11 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
 })
 
 it('a leader whose epoch ends while it waits for the head does not get it', async () => {
-  const index = (await tryLead(pool, 'mainnet', 'index'))!
+  const index = (await takeLeadIfFree(pool, 'mainnet', 'index'))!
   let late: Promise<unknown> = Promise.resolve()
   await inTransaction(pool, async (rewinding) => {
-    await lockHead(rewinding, 'mainnet', null)
-    late = inTransaction(pool, (client) => lockHead(client, 'mainnet', index.epoch)).catch(
+    await lockJournalHead(rewinding, 'mainnet', null)
+    late = inTransaction(pool, (client) => lockJournalHead(client, 'mainnet', index.epoch)).catch(
       (error: unknown) => error,
     )
     const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
@@ -104,6 +104,6 @@ it('a leader whose epoch ends while it waits for the head does not get it', asyn
   })
   expect(String(await late)).toMatch(/another process leads the indexing/)
   await expect(markCaughtUp(pool, 'mainnet', index.epoch)).rejects.toThrow(/another process leads/)
-  expect((await readHead(pool, 'mainnet')).caughtUp).toBe(false)
+  expect((await readJournalHead(pool, 'mainnet')).caughtUp).toBe(false)
   await index.release()
 })

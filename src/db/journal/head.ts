@@ -53,11 +53,11 @@ const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEA
 const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */
-export async function readHead(db: Queryable, network: Network): Promise<StoredHead> {
+export async function readJournalHead(db: Queryable, network: Network): Promise<StoredHead> {
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
-/** Versions of public answers: each text changes whenever its answers may change. */
+/** Versions of public responses: a version changes whenever a response that depends on it may change. */
 export interface AnswerVersions {
   /** Version of the public registry. */
   version: string
@@ -77,7 +77,7 @@ export async function readAnswerVersions(db: Queryable, network: Network): Promi
  * leader
  * @throws LostLeadershipError when another process leads
  */
-export async function lockHead(
+export async function lockJournalHead(
   db: Queryable,
   network: Network,
   epoch: number | null,
@@ -88,8 +88,11 @@ export async function lockHead(
   return head
 }
 
-/** Like `lockHead`, for writers that need no leader. @returns null at once during the first catch-up */
-export async function lockCaughtUp(db: Queryable, network: Network): Promise<LockedHead | null> {
+/** Like `lockJournalHead`, for writers that need no leader. @returns null at once during the first catch-up */
+export async function lockJournalHeadIfCaughtUp(
+  db: Queryable,
+  network: Network,
+): Promise<LockedHead | null> {
   return (await query<LockedHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
 }
 
@@ -97,7 +100,7 @@ export async function lockCaughtUp(db: Queryable, network: Network): Promise<Loc
  * The time at which a writer dates entries.
  * @throws ClockError when this process's clock differs from the database's
  */
-export function writerTime({ nowMs }: LockedHead): number {
+export function journalTimeMs({ nowMs }: LockedHead): number {
   assertClock(nowMs)
   return nowMs
 }
@@ -107,7 +110,11 @@ const WRITE_HEAD = {
   text: 'UPDATE journal_heads SET seq = $2, public_seq = $3, at_ms = $4, serial = $5, minimum_wei = $6 WHERE network = $1',
 }
 
-export async function writeHead(db: Queryable, network: Network, head: JournalHead): Promise<void> {
+export async function writeJournalHead(
+  db: Queryable,
+  network: Network,
+  head: JournalHead,
+): Promise<void> {
   await execute(db, network, WRITE_HEAD, [
     head.seq,
     head.publicSeq,
@@ -120,7 +127,7 @@ export async function writeHead(db: Queryable, network: Network, head: JournalHe
 /** Records that the epoch's leader has folded the hub up to its confirmed head. @throws LostLeadershipError */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
   await inTransaction(pool, async (client) => {
-    await lockHead(client, network, epoch)
+    await lockJournalHead(client, network, epoch)
     await execute(
       client,
       network,

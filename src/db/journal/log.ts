@@ -1,5 +1,5 @@
 import type { FilledTile } from '../../registry/log/append.js'
-import { keyOfTile, type Tile, type TileHashes } from '../../registry/log/tiles.js'
+import { type Tile, type TileHashes, tileKey } from '../../registry/log/tiles.js'
 import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
@@ -15,7 +15,7 @@ export type StoredLog = Omit<Plain<Log>, 'network'>
 export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
 
 /** State of a network's feed and of its log. */
-export interface FollowedLog {
+export interface FeedLogState {
   generation: number
   /** Number of the newest event. */
   newest: number
@@ -37,8 +37,8 @@ const UP_TO = {
   text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation <= $2 ORDER BY generation DESC LIMIT 2`,
 }
 
-export async function readFollowedLog(db: Queryable, network: Network): Promise<FollowedLog> {
-  const [head] = await query<Omit<FollowedLog, 'log' | 'previous'>>(db, network, HEAD)
+export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
+  const [head] = await query<Omit<FeedLogState, 'log' | 'previous'>>(db, network, HEAD)
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   const logs = await query<StoredLog>(db, network, UP_TO, [head.generation])
   return {
@@ -71,7 +71,7 @@ const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system(
 const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
 
 /** Identity of a writable database, in the form of a log's `server`. */
-export const readServer = async (db: Queryable): Promise<string> =>
+export const readServerIdentity = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
 
 const TILES = {
@@ -96,7 +96,7 @@ export async function readTiles(
     tiles.map(({ index }) => index),
     tiles.map(({ width }) => width),
   ])
-  return new Map(rows.map((row) => [keyOfTile(row), row.hashes]))
+  return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 
 const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note, server)
@@ -129,7 +129,7 @@ export async function writeLog(
       throw new Error(
         `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
       )
-    await addTiles(client, network, log.generation, tiles)
+    await storeTiles(client, network, log.generation, tiles)
     await writeLogRow(client, network, log)
   })
 }
@@ -150,7 +150,7 @@ export async function writeLogRow(
 }
 
 /** Writes tiles that are new or longer. */
-export async function addTiles(
+export async function storeTiles(
   db: Queryable,
   network: Network,
   generation: number,
@@ -172,7 +172,7 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
 /**
  * Writes the end of a log to which the next log refers. Keeps the stored signed checkpoint if it is of the same end.
  */
-export const keepPrevious = (
+export const storePreviousLog = (
   db: Queryable,
   network: Network,
   { generation, origin, size, root }: PreviousLog,
@@ -183,7 +183,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
 )
 
 /** Deletes logs from a generation on, which belong to a discarded history. */
-export async function forgetLogs(
+export async function deleteLogs(
   db: Queryable,
   network: Network,
   generation: number,

@@ -2,14 +2,14 @@ import { encodeChange } from '../../registry/journal/change.js'
 import { decodeEntry } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
-import { type LeaderScope, lockHead } from './head.js'
+import { type LeaderScope, lockJournalHead } from './head.js'
 
-interface MovedSlice {
+interface NamesMove {
   /** Id of the cluster that the names leave, hex. */
   clusterId: string
   names: number
@@ -30,18 +30,22 @@ async function nextSource(db: Queryable, network: Network): Promise<Buffer | und
  * @returns null where no move is pending, or the network is catching up
  * @throws LostLeadershipError
  */
-export async function moveSlice({ pool, network, epoch }: LeaderScope): Promise<MovedSlice | null> {
+export async function moveNextNames({
+  pool,
+  network,
+  epoch,
+}: LeaderScope): Promise<NamesMove | null> {
   // usually no move is pending, and the head is not locked
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
-    const head = await lockHead(client, network, epoch)
+    const head = await lockJournalHead(client, network, epoch)
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
     const body = encodeChange({ kind: 'move_names', clusterId: source })
     const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
     const entry = decodeEntry({ kind: 'move_names', ...at, body })
     const { changes } = await appendEntries(client, network, [entry], { epoch })
-    await notify(client, network)
+    await notifyNetwork(client, network)
     const { nameMoves, movesEnded } = changes
     return { clusterId: toHex(source), names: nameMoves.length, isLast: movesEnded.length > 0 }
   })

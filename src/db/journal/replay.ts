@@ -1,12 +1,11 @@
 import type pg from 'pg'
 import { decodeEntry } from '../../registry/journal/decode.js'
-import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
+import { ENTRY_KIND, type Entry, entryKindOfCode } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
 import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { type Plain, query } from '../pg/rows.js'
-import { BEGIN_STATEMENT, liveSchema } from '../pg/session.js'
-import { inExclusiveSchema } from './alone.js'
+import { BEGIN_STATEMENT, liveSchemaName } from '../pg/session.js'
 import { appendEntries } from './append.js'
 import { readMirroredNetworks } from './copies.js'
 import { readHead } from './head.js'
@@ -14,9 +13,9 @@ import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
 /** Move entries in a batch. Each reads and moves a thousand names. */
-const BATCH_SLICES = 16
+const BATCH_MOVE_ENTRIES = 16
 
-export interface Replayed {
+export interface ReplayHashes {
   network: Network
   generation: number
   entries: number
@@ -45,7 +44,7 @@ const LEFT_TO_COMPARE = 1_000
  * removing dead versions of the head's row.
  * @throws Error for a mirrored network, and when a rewind began another generation meanwhile
  */
-export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
+export async function replayJournal(pool: pg.Pool, network: Network): Promise<ReplayHashes> {
   const reader = await pool.connect()
   try {
     if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
@@ -72,7 +71,7 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
 }
 
 /** A fold of stored entries into separate tables. */
-export interface Replay {
+export interface SeparateFold {
   reader: pg.ClientBase
   /** Its search path is the schema of the separate tables. */
   writer: pg.ClientBase
@@ -85,7 +84,10 @@ export interface Replay {
 }
 
 /** Folds the next batch of entries, with the journalled times. */
-export async function foldBatch(replayed: Replay, limit = BATCH_ENTRIES): Promise<void> {
+export async function foldStoredBatch(
+  replayed: SeparateFold,
+  limit = BATCH_ENTRIES,
+): Promise<void> {
   const { writer, network, done, keep = (entry) => entry } = replayed
   const entries = await readEntries(replayed, Math.min(BATCH_ENTRIES, limit))
   if (entries.length === 0)
@@ -96,16 +98,19 @@ export async function foldBatch(replayed: Replay, limit = BATCH_ENTRIES): Promis
   replayed.done += entries.length
 }
 
-async function rebuildUpTo(replayed: Replay, endOf: (headSeq: number) => number): Promise<void> {
+async function rebuildUpTo(
+  replayed: SeparateFold,
+  endOf: (headSeq: number) => number,
+): Promise<void> {
   const { reader, writer, network, generation } = replayed
   for (;;) {
-    const head = await readHead(reader, network)
+    const head = await readJournalHead(reader, network)
     if (head.generation !== generation)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const left = endOf(head.seq) - replayed.done
     if (left <= 0) return
     await writer.query(BEGIN_STATEMENT)
-    await foldBatch(replayed, left)
+    await foldStoredBatch(replayed, left)
     await writer.query('COMMIT')
   }
 }
@@ -120,12 +125,12 @@ interface NewSchema {
 }
 
 /** Creates the schema with empty tables, and the head of a generation without entries. */
-export async function createSchema(
+export async function createFoldSchema(
   writer: pg.ClientBase,
   network: Network,
   { schema, generation, tables, kind = 'UNLOGGED TABLE', check = '' }: NewSchema,
 ): Promise<void> {
-  const live = liveSchema(writer)
+  const live = liveSchemaName(writer)
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
     const name = partitionOf(table, network)
@@ -144,21 +149,21 @@ export async function createSchema(
 
 /** Reads the next entries of a generation, whatever the search path. */
 async function readEntries(
-  { reader, network, generation, done }: Replay,
+  { reader, network, generation, done }: SeparateFold,
   limit: number,
 ): Promise<Entry[]> {
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${partitionOf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchemaName(reader)}.${partitionOf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )
   const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
   return rows
-    .slice(0, slices[BATCH_SLICES])
+    .slice(0, slices[BATCH_MOVE_ENTRIES])
     .map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
-      kind: entryKind(kind),
+      kind: entryKindOfCode(kind),
       position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
       txKey: txKey === null ? null : BigInt(txKey),
       ...row,

@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../registry/outbox.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { JournalHead } from '../generated/client.js'
-import { codeList } from '../pg/codes.js'
-import { notify } from '../pg/notify.js'
+import { codeListSql } from '../pg/codes.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, query, readRows } from '../pg/rows.js'
-import { endLeaders, lockHead } from './head.js'
+import { endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
@@ -22,18 +22,18 @@ export interface RestoreReport {
 const NEXT_FEED = `greatest(feed_generation + 1,
   (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
-const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
+const LIVE = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
 /**
  * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
  * promoted. The feed gets another number, signed changes wait until the hub's head is folded again, leaders start
  * again, and every unfinished job is checked. The journal stays: entries that it lost are read again from the chains.
  */
-export async function beginAfterRestore(
+export async function resetAfterRestore(
   client: pg.ClientBase,
   network: Network,
 ): Promise<RestoreReport> {
-  const { seq: entries } = await lockHead(client, network, null)
+  const { seq: entries } = await lockJournalHead(client, network, null)
   await endLeaders(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
@@ -41,12 +41,12 @@ export async function beginAfterRestore(
   const [feed] = await query<RestoreReport['feed']>(client, network, sql)
   const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
   const jobs = await execute(client, network, live)
-  await notify(client, network)
+  await notifyNetwork(client, network)
   return { feed: feed!, entries, jobs }
 }
 
-/** Calls `beginAfterRestore`, unless the feed's number has changed from the given one meanwhile. */
-export const beginOnceAfterRestore = (
+/** Calls `resetAfterRestore`, unless the feed's number has changed from the given one meanwhile. */
+export const resetOnceAfterRestore = (
   pool: pg.Pool,
   network: Network,
   feedGeneration: number,
@@ -54,10 +54,10 @@ export const beginOnceAfterRestore = (
   inTransaction(pool, async (client) => {
     const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
     const [locked] = await query<Seen>(client, network, feed)
-    if (locked!.feedGeneration === feedGeneration) await beginAfterRestore(client, network)
+    if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
   })
 
-/** What this process saw committed, with the feed's number at that time. */
+/** The newest entry that this process has seen committed, with the feed's number at that time. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
@@ -74,7 +74,7 @@ const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryO
 
 /**
  * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
- * without the last commits was promoted. Then `beginAfterRestore` runs automatically, once for all processes. A standby
+ * without the last commits was promoted. Then `resetAfterRestore` runs automatically, once for all processes. A standby
  * that lags is not compared.
  * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
  */
@@ -91,7 +91,7 @@ export function createRestoreDetector(
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
       const { network } = head
-      await beginOnceAfterRestore(pool, network, head.feedGeneration)
+      await resetOnceAfterRestore(pool, network, head.feedGeneration)
       onBack(network)
     }
     if (heads.length > 0) memory = heads

@@ -2,12 +2,12 @@ import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
-import { keysOf } from '../../registry/fold/index.js'
-import type { RowKeys, Slice } from '../../registry/fold/rows.js'
+import { rowKeysOf } from '../../registry/fold/index.js'
+import type { RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
-import { readHead } from './head.js'
+import { readJournalHead } from './head.js'
 
 const database = useDatabase()
 let pool: pg.Pool
@@ -19,9 +19,9 @@ beforeAll(() => {
   pool = database.pool
 })
 
-const load = (keys: RowKeys): Promise<Slice> =>
+const load = (keys: RowKeys): Promise<RegistrySlice> =>
   inTransaction(pool, async (client) =>
-    loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
+    loadSlice(client, 'testnet', await readJournalHead(client, 'testnet'), keys),
   )
 
 test('loads owners, verified wallets and the smallest free cluster number', async () => {
@@ -49,7 +49,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
   const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
   const keys: RowKeys = {
-    ...keysOf([]),
+    ...rowKeysOf([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
     // as when the entry is a bid
@@ -85,7 +85,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
 test('a wallet’s next cluster has the next number, at any number of created clusters', async () => {
   const creator = wallet(9)
   const keys: RowKeys = {
-    ...keysOf([]),
+    ...rowKeysOf([]),
     wallets: new Set([keyOf(creator)]),
     actors: new Set([keyOf(creator)]),
   }

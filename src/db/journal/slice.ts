@@ -1,13 +1,13 @@
 import type pg from 'pg'
-import type { JournalHead, RowKeys, Slice } from '../../registry/fold/rows.js'
+import type { JournalHead, RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
 import { partitionOf } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
+import { inPipeline } from '../pg/pipeline.js'
 import { nameHolderSql } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
-import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
+import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row found by a probe, with the position (from 1) of its key among the keys of its source. */
@@ -19,8 +19,8 @@ interface Found {
   private: boolean | null
 }
 
-/** Rows that the first statement of a slice found, by keys. */
-export interface Probed {
+/** Rows that `probeRowKeys` found: the first of the statements that load a `RegistrySlice`. */
+export interface ProbedRows {
   keys: RowKeys
   names: readonly string[]
   wallets: readonly string[]
@@ -30,10 +30,14 @@ export interface Probed {
 }
 
 /** Reads the rows that the keys refer to. The caller has locked the head, or compares it later. */
-export async function probeKeys(db: Queryable, network: Network, keys: RowKeys): Promise<Probed> {
+export async function probeRowKeys(
+  db: Queryable,
+  network: Network,
+  keys: RowKeys,
+): Promise<ProbedRows> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
-  const clusters = [...keys.clusterIds, ...keys.slices]
+  const clusters = [...keys.clusterIds, ...keys.continuedMoves]
   const found = await probe(db, network, {
     names,
     wallets: wallets.map(bytesOf),
@@ -44,16 +48,16 @@ export async function probeKeys(db: Queryable, network: Network, keys: RowKeys):
 }
 
 /**
- * Loads the rest of a slice once its keys are probed.
+ * Loads all rows that a batch of entries reads, after `probeRowKeys`.
  * @param isAlone true if the batch is a single entry, which saves a query
  */
-export async function completeSlice(
+export async function loadRegistrySlice(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
-  { keys, names, wallets, clusters, found }: Probed,
-): Promise<Slice> {
+  { keys, names, wallets, clusters, found }: ProbedRows,
+): Promise<RegistrySlice> {
   const owners = new Map<string, number>()
-  const slice: Slice = {
+  const slice: RegistrySlice = {
     network,
     head,
     owners,
@@ -90,13 +94,13 @@ export async function completeSlice(
     if (hasCreated.has(key)) creators.push(key)
     else slice.nextClusterNumber.set(key, 0)
   }
-  chooseClusters(slice, keys)
+  chooseClustersToLoad(slice, keys)
   if (creators.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [
+    await inPipeline(client, (db) => [
       findFreeIds(db, slice, creators),
       ...loadClusters(db, slice, keys),
     ])
-  if (keys.movedNames > 0) await loadMoves(client, slice, keys)
+  if (keys.movedNames > 0) await loadMovesInProgress(client, slice, keys)
   await loadCommunities(client, slice, keys)
   return slice
 }
@@ -142,13 +146,13 @@ async function probe(
   return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
-/** Numbers checked by the first probe of a wallet. Each further probe checks twice as many. */
+/** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
 /** Finds the next free cluster id of wallets whose number 0 is taken. Taken numbers are 0 … k-1. */
 async function findFreeIds(
   db: Queryable,
-  { network, nextClusterNumber }: Slice,
+  { network, nextClusterNumber }: RegistrySlice,
   creators: readonly string[],
 ): Promise<void> {
   let open = creators

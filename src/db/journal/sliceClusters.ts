@@ -1,7 +1,13 @@
-import type { ClusterName, MoveRow, RowKeys, Slice, WalletRow } from '../../registry/fold/rows.js'
+import type {
+  ClusterName,
+  MoveRow,
+  RegistrySlice,
+  RowKeys,
+  WalletRow,
+} from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { partitionOf } from '../pg/partitions.js'
 import { heldNamesSql } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
@@ -10,8 +16,8 @@ import { type Queryable, query } from '../pg/rows.js'
  * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
  * privately verified wallets, because a bid makes them public. Batches of bids rarely need any.
  */
-export function chooseClusters(
-  { clusters, clusterSerials, verified, owners }: Slice,
+export function chooseClustersToLoad(
+  { clusters, clusterSerials, verified, owners }: RegistrySlice,
   keys: RowKeys,
 ): void {
   const whole = new Set<number>()
@@ -26,14 +32,21 @@ export function chooseClusters(
 }
 
 /** Loads the chosen clusters: wallets and names. */
-export const loadClusters = (db: Queryable, slice: Slice, keys: RowKeys): Promise<void>[] =>
+export const loadClusters = (
+  db: Queryable,
+  slice: RegistrySlice,
+  keys: RowKeys,
+): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
 /** Names to read of a moving cluster: those that the batch moves, and one more that shows whether any is left. */
 const readOfMoving = ({ movedNames }: RowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
-function leftClusters({ verified, clusterSerials }: Slice, { movers }: RowKeys): Set<number> {
+function leftClusters(
+  { verified, clusterSerials }: RegistrySlice,
+  { movers }: RowKeys,
+): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
   return left
@@ -46,7 +59,7 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: RowKeys):
  */
 async function readWallets(
   db: Queryable,
-  { network, clusters, verified }: Slice,
+  { network, clusters, verified }: RegistrySlice,
   keys: RowKeys,
 ): Promise<void> {
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
@@ -74,7 +87,7 @@ async function readWallets(
  * clusters whose names may move. Reading all others is too slow under the head's lock: a cluster may hold a hundred
  * thousand.
  */
-async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
+async function readNames(db: Queryable, slice: RegistrySlice, keys: RowKeys): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
@@ -88,7 +101,7 @@ async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<vo
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
-       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON_OUTCOME})
+       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON_BID_OUTCOME})
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
      ) n ORDER BY n.seq`
   const rows = await query<{ cluster: number; name: string; seq: number }>(
@@ -105,12 +118,12 @@ async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<vo
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
 
-export async function loadMoves(
+export async function loadMovesInProgress(
   db: Queryable,
-  { network, clusters, clusterSerials, moves }: Slice,
+  { network, clusters, clusterSerials, moves }: RegistrySlice,
   keys: RowKeys,
 ): Promise<void> {
-  const sliced = new Set(keys.slices.flatMap((id) => clusterSerials.get(id) ?? []))
+  const sliced = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
   const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionOf('moves', network)} m
      LEFT JOIN LATERAL (
        SELECT name, seq FROM ${partitionOf('names', network)} n

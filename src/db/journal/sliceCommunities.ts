@@ -1,10 +1,10 @@
 import type { RulesVersion } from '../../registry/community/history.js'
 import {
-  assignmentOf,
+  assignmentKey,
   type CommunityNameRow,
-  fullName,
+  communityNameKey,
+  type RegistrySlice,
   type RowKeys,
-  type Slice,
 } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
@@ -13,7 +13,11 @@ import { partitionOf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
-export async function loadCommunities(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
+export async function loadCommunities(
+  db: Queryable,
+  slice: RegistrySlice,
+  keys: RowKeys,
+): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
     await readTaken(db, slice, [...keys.communityNames])
@@ -58,16 +62,20 @@ type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
 async function addTaken(
   db: Queryable,
-  slice: Slice,
+  slice: RegistrySlice,
   text: string,
   values: readonly unknown[],
 ): Promise<void> {
   const rows = await query<TakenName>(db, slice.network, text, values)
   for (const { community, name, seq } of rows)
-    slice.communityNames.set(fullName(community, name), seq)
+    slice.communityNames.set(communityNameKey(community, name), seq)
 }
 
-async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]): Promise<void> {
+async function readTaken(
+  db: Queryable,
+  slice: RegistrySlice,
+  pairs: readonly string[],
+): Promise<void> {
   if (pairs.length === 0) return
   const split = pairs.map((pair) => pair.split('/'))
   const text = `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
@@ -82,7 +90,7 @@ async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]):
 
 async function readAssigned(
   db: Queryable,
-  slice: Slice,
+  slice: RegistrySlice,
   { assignments, claims }: RowKeys,
 ): Promise<void> {
   const below = `SELECT community, name, assigned, claim FROM ${partitionOf('community_names', slice.network)}
@@ -104,7 +112,7 @@ async function readAssigned(
   )
   for (const { community, name, assigned, claim } of rows)
     for (const by of [assigned, claim])
-      if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
+      if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
 }
 
 /**
@@ -112,7 +120,7 @@ async function readAssigned(
  * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
  * since this runs under the head's lock.
  */
-async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
+async function readHiding(db: Queryable, slice: RegistrySlice, keys: RowKeys): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
   const wanted = wantedNames(slice, keys)
@@ -131,7 +139,10 @@ async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<v
 }
 
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */
-function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: RowKeys): string[] {
+function wantedNames(
+  { clusters }: RegistrySlice,
+  { wallets: asked, walletNames }: RowKeys,
+): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
     for (const [key, entry] of wallets)

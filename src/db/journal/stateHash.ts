@@ -40,11 +40,11 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
     const rows = `FROM ${partitionOf(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
-    // a table without moves is left out, so the hash equals that of versions without moves
+    // the table `moves` is left out while it is empty, so the hash equals that of versions without moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
-  // assignments without a kept claim are left out for the same reason
+  // assignments without a stored claim are left out, so the hash equals that of versions without claims
   const kept = `FROM ${partitionOf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
   await hashQuery(

@@ -4,7 +4,7 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
-import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
+import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
@@ -14,7 +14,7 @@ export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'cha
 }
 
 type Block = Omit<StoredTailBlock, 'entries'>
-const tailBlocks = (chain: number): Columns<Block> => [
+const tailBlocks = (chain: number): ArrayColumns<Block> => [
   ['chain', 'int2', () => chain],
   ...columnsNamed<Block>('int8', 'block', 'timestampMs'),
   ...columnsNamed<Block>('bytea', 'hash', 'parentHash'),
@@ -26,7 +26,7 @@ interface Fact {
   entry: DecodedEntry
 }
 
-const factsOf = (chain: number, minimumWei: bigint): Columns<Fact> => [
+const factsOf = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
   ['chain', 'int2', () => chain],
   ['block_hash', 'bytea', ({ hash }) => hash],
   ['log_index', 'int4', ({ entry }) => entry.position!.logIndex],
@@ -70,9 +70,9 @@ export async function writeTail(
 }
 
 /** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
-export const KEPT_HASHES_BLOCKS = 128
+export const KEPT_BLOCK_HASHES = 128
 
-/** Deletes facts of confirmed blocks, and block hashes older than `KEPT_HASHES_BLOCKS`. */
+/** Deletes facts of confirmed blocks, and block hashes older than `KEPT_BLOCK_HASHES`. */
 export async function forgetConfirmedTail(
   db: Queryable,
   network: Network,
@@ -82,7 +82,7 @@ export async function forgetConfirmedTail(
   const facts = execute(db, network, removal('facts', '<'), [chain, below])
   await Promise.all([
     facts,
-    execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_HASHES_BLOCKS]),
+    execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
   ])
 }
 
@@ -97,7 +97,7 @@ function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string 
 }
 
 /** Stored block hashes of a chain, newest first. */
-export async function readHashes(
+export async function readBlockHashes(
   pool: pg.Pool,
   network: Network,
   chain: number,

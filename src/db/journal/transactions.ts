@@ -2,7 +2,7 @@ import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
-import { wordText } from '../../registry/primitives/name.js'
+import { nameWordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type {
   Confirmations,
@@ -12,10 +12,10 @@ import type {
   WinningBid,
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, existsRow, type Plain, type Queryable } from '../pg/rows.js'
+import { execute, existsRowSql, type Plain, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -24,7 +24,10 @@ export interface JournalledTx {
   atMs: number
   /** Sum of the bids, wei. */
   amountWei: bigint
-  /** Stored address of the first bidder that won a name; null without one, since the other wallets may be private. */
+  /**
+   * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
+   * private.
+   */
   winner: Buffer | null
 }
 
@@ -54,7 +57,7 @@ const journalled = prepare<JournalledRow>(
  * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
  * bid.
  */
-export async function findJournalled(
+export async function findJournalledTx(
   db: Queryable,
   network: Network,
   hashes: readonly Buffer[],
@@ -85,7 +88,7 @@ const winning = prepare<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT n.name, n.seq FROM ${l.names} n
-      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
+      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
     ) n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j`,
@@ -113,7 +116,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   const decoded = decodeBidEffects(effects)
   const bid: JournalledBid = {
     logIndex,
-    name: wordText(bidNameWord(body)),
+    name: nameWordText(bidNameWord(body)),
     outcome: decoded.outcome,
   }
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
@@ -140,8 +143,8 @@ const inTail = prepare<TailRow>(
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
-        AND NOT ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
-        AND NOT ${existsRow(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+        AND NOT ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
+        AND NOT ${existsRowSql(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
             AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
     FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
     WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
@@ -153,7 +156,7 @@ const inTail = prepare<TailRow>(
  * may win it.
  * @param hub number of the network's hub chain: only its bids decide
  */
-export async function findInTail(
+export async function findTailTx(
   db: Queryable,
   network: Network,
   hub: number,
@@ -166,7 +169,7 @@ export async function findInTail(
     bids: rows.map(({ logIndex, block, body, leads }) => ({
       logIndex,
       block,
-      name: wordText(bidNameWord(body)),
+      name: nameWordText(bidNameWord(body)),
       leads,
     })),
     confirmations: confirmationsOf(first.block, first),
@@ -175,7 +178,7 @@ export async function findInTail(
   }
 }
 
-/** What is stored about a transaction that a chain has shown. */
+/** Stored facts about a transaction that a chain has returned once. */
 export type TrackedTx = Pick<
   Plain<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -185,7 +188,7 @@ export type TrackedTx = Pick<
   verdict: InvalidReason | null
 }
 
-export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
+export const findTrackedTx = prepareOne<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
   (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
     FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain
@@ -198,14 +201,14 @@ const confirmed = prepare<{ chain: number; block: number }>(
 )
 
 /** Newest confirmed block of each chain of a network, by its number in the database. */
-export async function readConfirmed(
+export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, number>> {
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
-export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
+export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
 /** Sightings are written at most once in this time, ms, since clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
@@ -215,7 +218,7 @@ export async function rememberSighting(
   db: Queryable,
   network: Network,
   hash: Buffer,
-  seen: Sighting,
+  seen: TxSighting,
 ): Promise<void> {
   await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
 }
@@ -232,7 +235,7 @@ const REMEMBER = {
 }
 
 /** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
-export async function keepVerdict(
+export async function storeVerdict(
   db: Queryable,
   network: Network,
   hash: Buffer,
@@ -243,8 +246,8 @@ export async function keepVerdict(
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** Stores the transaction that replaced this one. The first one stays. */
-export async function keepReplacement(
+/** Stores which transaction replaced a transaction. The first stored replacement stays. */
+export async function storeReplacement(
   db: Queryable,
   network: Network,
   hash: Buffer,
@@ -283,7 +286,7 @@ const progress = prepare<TxProgress>(
 )
 
 /** Progress of transactions by hash or signature: one element per input, in the same order. */
-export const readProgress = (
+export const readTxProgress = (
   db: Queryable,
   network: Network,
   txs: readonly Buffer[],

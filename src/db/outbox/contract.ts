@@ -4,7 +4,7 @@ import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ChainMismatchError, type ChainRow } from '../journal/chains.js'
-import { codeList } from '../pg/codes.js'
+import { codeListSql } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
@@ -14,10 +14,10 @@ import { type Queryable, query } from '../pg/rows.js'
  */
 const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
     AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
-      SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')})
+      SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')})
         AND j.state >= ${JOB_STATE.confirmed})))
   OR EXISTS (SELECT FROM jobs j WHERE j.network = $1 AND j.chain = $2 AND j.state < ${JOB_STATE.confirmed}
-    AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}))`
+    AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}))`
 
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is

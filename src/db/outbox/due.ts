@@ -6,15 +6,15 @@ import {
   type NonceTx,
 } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { codeList } from '../pg/codes.js'
+import { codeListSql } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
-import { isShortOfTime } from './payouts.js'
-import { type JobRow, type OnUnreadable, selectJobs } from './rows.js'
+import { isShortOfTimeSql } from './payouts.js'
+import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
 /** States of jobs that have not ended. */
 const LIVE = `state < ${JOB_STATE.confirmed}`
-const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
+const BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
 /** Most jobs read in a step: first jobs with nonces, then the oldest. */
 export const NONCE_JOBS_AT_ONCE = 1_000
@@ -28,7 +28,7 @@ export function dueNonceJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<NonceTx>[]> {
   return selectJobs(
     db,
@@ -37,7 +37,7 @@ export function dueNonceJobs(
        AND (j.next_ms <= $3 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
        AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
          AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION})))
-     ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isShortOfTime('$3')} DESC, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
+     ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isShortOfTimeSql('$3')} DESC, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
     [chain, nowMs],
     onUnreadable,
   )
@@ -54,7 +54,7 @@ export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<BlockhashTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
@@ -68,7 +68,7 @@ export async function dueBlockhashJobs(
       onUnreadable,
     )
   const isRefusal = `j.kind = ${JOB_KIND.refuse}`
-  const isUrgent = isShortOfTime('$3')
+  const isUrgent = isShortOfTimeSql('$3')
   const urgent = await select(isUrgent)
   const refusals = await select(isRefusal)
   const others = await select(`NOT (${isRefusal} OR ${isUrgent})`)
@@ -82,7 +82,7 @@ export const LONGEST_PAUSE_MS = 2 * 3_600_000
  * Ends the back-off of jobs that wait for the signer's funds, or that were written by a clock ahead of now.
  * @returns how many there were
  */
-export function wakeJobs(
+export function endBackoffs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
@@ -103,7 +103,7 @@ export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,
   ids: readonly string[],
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<Tx>[]> {
   if (ids.length === 0) return []
   const text = 'WHERE j.network = $1 AND j.id = ANY ($2::int8[])'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import {
   commitmentWei,
   DailyCapError,
@@ -14,7 +14,7 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import { type Columns, columnsNamed, insertRows, unnestOf } from '../pg/arrays.js'
+import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
@@ -34,7 +34,7 @@ export interface NewJob {
   valueWei?: bigint
 }
 
-const newJobs = (nowMs: number): Columns<NewJob> => [
+const newJobs = (nowMs: number): ArrayColumns<NewJob> => [
   ['kind', 'int2', ({ kind }) => JOB_KIND[kind]],
   ['chain', 'int2', ({ chain }) => chain],
   ['subject', 'bytea', ({ subject }) => subject],
@@ -91,7 +91,7 @@ export interface JobChange {
 }
 
 /** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
-export const asRelayer = <T>(
+export const inRelayerTransaction = <T>(
   pool: pg.Pool,
   { network, epoch }: { network: Network; epoch: number },
   work: (client: pg.ClientBase) => Promise<T>,
@@ -188,13 +188,13 @@ const unlessStale = (
   pool: pg.Pool,
   work: (client: pg.ClientBase) => Promise<void>,
 ): Promise<boolean> =>
-  orIf(
+  fallbackIf(
     inTransaction(pool, work).then(() => true),
     (error) => error instanceof StaleVersionError,
     false,
   )
 
-const COLUMNS: Columns<JobProgress> = [
+const COLUMNS: ArrayColumns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
@@ -208,7 +208,7 @@ interface StoredChange extends JobChange {
   /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
   batch: string | null
 }
-const PROGRESS = unnestOf<StoredChange>(
+const PROGRESS = unnestSql<StoredChange>(
   [
     ['id', 'int8', ({ job }) => job.id],
     ['version', 'int4', ({ job }) => job.version],

@@ -7,9 +7,9 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
-import { IS_EVM } from '../pg/codes.js'
+import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { DUE_PAYOUTS } from './payouts.js'
+import { DUE_PAYOUTS_SQL } from './payouts.js'
 
 /** Most payments, and most tokens, in one answer. */
 export const OWED_LIMIT = 100
@@ -26,7 +26,7 @@ const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
 /** Held payments for names on the hub, except payments that won their name and are not late. */
-const HELD_NAMES = `WITH ${DUE_PAYOUTS} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
+const HELD_NAMES = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
   WHERE p.payer = $2 AND p.outcome IS NULL
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
@@ -38,7 +38,7 @@ const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
 /** Refused payments at a Solana program whose payer could not be paid. Their accounts still hold the money. */
-const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM}
+const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
@@ -48,7 +48,7 @@ const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p $
  * refused payments at a program, the newest are returned.
  * @param payer stored address
  */
-export async function findOwedPayments(
+export async function findPaymentsOwedToPayer(
   db: Queryable,
   network: Network,
   payer: Buffer,
@@ -85,7 +85,7 @@ const PAID_TOKENS = `WITH RECURSIVE paid AS (
     SELECT next.* FROM paid, LATERAL (
       SELECT p.chain, p.token ${PAID} AND (p.chain, p.token) > (paid.chain, paid.token)
       ORDER BY p.chain, p.token LIMIT 1) next)
-  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM}
+  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM_SQL}
   LIMIT $3`
 
 /** Tokens in which a payer paid on EVM chains, by chain. @param payer stored address */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { SHORT_OF_TIME } from '../../ops/alarms.js'
+import { SHORT_OF_TIME_SHARE } from '../../ops/alarms.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
-import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
+import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import {
@@ -10,30 +10,30 @@ import {
   PAYMENT_STATE,
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
-import { codeList } from '../pg/codes.js'
+import { codeListSql } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
 /** Kinds of jobs with a deadline. After it the payer can reclaim the money and still keeps the name. */
-const KEEPS_MONEY = `j.kind IN (${codeList(JOB_KIND, 'settle', 'release')})`
+const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**
  * SQL: how much of its holding time has passed for the payment of a settlement or release `j`, as a share. At 1 the
  * payer can reclaim it. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
-export const heldShareOf = (nowMs: string): string => `(
+export const heldShareSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
 /** SQL: true for a settlement or release `j` that is short of time, so that it comes before other waiting jobs. */
-export const isShortOfTime = (nowMs: string): string =>
-  `coalesce(${heldShareOf(nowMs)} >= ${SHORT_OF_TIME}, false)`
+export const isShortOfTimeSql = (nowMs: string): string =>
+  `coalesce(${heldShareSql(nowMs)} >= ${SHORT_OF_TIME_SHARE}, false)`
 
 /**
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is
- * unknown. The bid is the last one in its transaction before the hub's `Received`.
+ * unknown. The bid is the last `Bid` log of its transaction before the hub's `Received` log.
  */
 const HUB_OUTCOME = `(
   SELECT n.outcome FROM received r
@@ -48,15 +48,15 @@ const HUB_OUTCOME = `(
 const BOUGHT_NAME = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
-  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_BYTE}) = ${BID_OUTCOME.won})`
-const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
+  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won})`
+const PAYOUT = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
 
 /**
  * The open payments for names of a network (`$1`) as `due`, each with its due payout. `settle`: by the hub's confirmed
  * outcome, the payment won its name. `refund`: it lost, or the payment matches no quote of ours. Null while the outcome
  * is unknown.
  */
-export const DUE_PAYOUTS = `due AS (
+export const DUE_PAYOUTS_SQL = `due AS (
   SELECT p.*, CASE
       WHEN p.verdict = ${QUOTE_VERDICT.foreign} THEN ${refund}
       WHEN o.outcome = ${BID_OUTCOME.won} THEN ${settle}
@@ -79,14 +79,14 @@ export async function queuePayouts(
   await execute(
     client,
     network,
-    `WITH ${DUE_PAYOUTS} DELETE FROM jobs j USING due d
+    `WITH ${DUE_PAYOUTS_SQL} DELETE FROM jobs j USING due d
      WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
   const releases = await queueReleases(client, { network, chain }, { releaseAfterMs, nowMs })
   const payouts = await execute(
     client,
     network,
-    `WITH ${DUE_PAYOUTS} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+    `WITH ${DUE_PAYOUTS_SQL} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
      SELECT network, payout, chain, id, $2, $2 FROM due
      WHERE chain = $3 AND payout IS NOT NULL
      ON CONFLICT DO NOTHING`,

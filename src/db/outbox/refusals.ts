@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import { NATIVE } from '../../registry/community/rules.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
-import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
+import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
 import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { BELONGS_TO_PAYER, IS_LEFT_TO_PAYER, IS_UNSENT } from '../payments/refused.js'
-import { codeList } from '../pg/codes.js'
+import { BELONGS_TO_PAYER_SQL, IS_LEFT_TO_PAYER_SQL, IS_UNSENT_SQL } from '../payments/refused.js'
+import { codeListSql } from '../pg/codes.js'
 import { partitionOf } from '../pg/partitions.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
@@ -27,7 +27,7 @@ export async function queueRefusals(
   await execute(
     client,
     network,
-    `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1
+    `UPDATE jobs j SET state = ${REOPENED_STATE_SQL}, next_ms = 0, version = j.version + 1
      WHERE j.network = $1 AND j.subject = ANY ($2::bytea[]) AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.confirmed}`,
     [payments.map(({ id }) => id)],
   )
@@ -39,7 +39,7 @@ export async function queueRefusals(
  * resumed, stay as they are.
  * @returns how many it changed
  */
-export const weighRefusals = (
+export const parkUnworthyRefusals = (
   client: pg.ClientBase,
   { network, chain }: ChainKey,
   leastWei: bigint,
@@ -59,26 +59,26 @@ export const weighRefusals = (
   )
 
 /** Ends parked refusals whose payment has an outcome, whoever caused it. @returns how many */
-export function endParked(
+export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
   nowMs: number,
 ): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1
     FROM payments p WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.parked}
-      AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND p.network = j.network AND p.id = j.subject AND p.outcome IS NOT NULL`
+      AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}) AND p.network = j.network AND p.id = j.subject AND p.outcome IS NOT NULL`
   return execute(client, network, text, [chain, nowMs])
 }
 
 /**
  * State in which an ended job `j` is checked again: at its receipt where it holds a nonce, otherwise at the beginning.
  */
-export const REOPENED_STATE = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
+export const REOPENED_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /** Journal positions (`chain/block/log index`) of payments that are refunded or being refunded. */
-export async function positionsOfRefused(
+export async function refusedPaymentPositions(
   client: pg.ClientBase,
   network: Network,
 ): Promise<Set<string>> {
@@ -86,13 +86,13 @@ export async function positionsOfRefused(
     client,
     network,
     `SELECT p.chain, p.block, p.sequence FROM payments p
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER}`,
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`,
   )
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
 /** An entry for a new generation: a refused payment buys nothing there, and frees no name. */
-export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
+export function entryWithoutPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry
   const { freed, ...payment } = decodePayment(entry.body).payment
@@ -102,8 +102,8 @@ export function asRefused(entry: Entry, refused: ReadonlySet<string>): Entry {
 }
 
 /**
- * Replaces, after a rewind, unsent refusals and releases by those of the new generation. Runs in the transaction of the
- * switch, under the head's lock, so no relayer acts meanwhile.
+ * Replaces, after a rewind, unsent refusals and releases by the refusals and releases of the new generation. Runs in
+ * the transaction of the switch, under the head's lock, so no relayer acts meanwhile.
  * @param generation the new one
  */
 export async function requeueRefusals(
@@ -113,8 +113,8 @@ export async function requeueRefusals(
   nowMs: number,
 ): Promise<void> {
   // keeps jobs of payments that were left to the payer at a replaced contract
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${IS_UNSENT} AND j.release IS NULL
-    AND ${IS_LEFT_TO_PAYER} IS NOT TRUE`
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}) AND ${IS_UNSENT_SQL} AND j.release IS NULL
+    AND ${IS_LEFT_TO_PAYER_SQL} IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,
@@ -123,7 +123,7 @@ export async function requeueRefusals(
      JOIN ${partitionOf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
-       AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
+       AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
   await insertJobs(client, network, refused.map(refusalOf), nowMs)

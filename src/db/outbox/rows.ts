@@ -57,10 +57,10 @@ const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
 /** Called for a job whose row this version can't read. The job is left out. */
-export type OnUnreadable = (error: unknown, about: { job: string }) => void
+export type OnUnreadableJob = (error: unknown, about: { job: string }) => void
 
 /** For callers that must not continue without the job. */
-const throwIt: OnUnreadable = (error) => {
+const throwIt: OnUnreadableJob = (error) => {
   throw error
 }
 
@@ -93,7 +93,7 @@ export interface JobFilter {
 export async function listJobs(
   db: Queryable,
   { networks, states, limit }: JobFilter,
-  onUnreadable?: OnUnreadable,
+  onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]
   const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
@@ -122,7 +122,7 @@ function jobOf(row: JobColumns): Job {
 }
 
 /** @returns the readable jobs, and the rows that are left out */
-function readableJobs(rows: readonly JobColumns[], onUnreadable: OnUnreadable) {
+function readableJobs(rows: readonly JobColumns[], onUnreadable: OnUnreadableJob) {
   const jobs: Job[] = []
   const unreadable: JobColumns[] = []
   for (const row of rows) {
@@ -140,7 +140,7 @@ async function withSubjects(
   db: Queryable,
   network: Network,
   selected: readonly Job[],
-  onUnreadable: OnUnreadable,
+  onUnreadable: OnUnreadableJob,
 ): Promise<JobRow[]> {
   const beside = await readOthers(db, network, selected)
   const { jobs: others, unreadable } = readableJobs(beside, onUnreadable)

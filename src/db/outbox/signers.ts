@@ -17,7 +17,7 @@ export interface SignerNonces {
   holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** @param from first nonce of the holders */
+/** @param from lowest nonce whose job is returned in `holders` */
 export async function signerNonces(
   db: Queryable,
   key: SignerKey,
@@ -45,7 +45,7 @@ export async function signerNonces(
  * Moves a signer's next nonce, unless another process has moved it.
  * @param from its previous value; null where there was none
  */
-export async function moveNonce(
+export async function moveNextNonce(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
   from: number | null,

@@ -7,7 +7,7 @@ import {
 } from '../../registry/outbox.js'
 import { nameOfCode } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
-import { heldShareOf } from './payouts.js'
+import { heldShareSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
@@ -24,7 +24,7 @@ export interface OpenJobs extends Pick<Job, 'kind' | 'state'> {
 }
 
 /** A chain's unfinished jobs, without parked refusals that are not worth their cost. */
-export async function openJobs(
+export async function countOpenJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs = Date.now(),
@@ -32,7 +32,7 @@ export async function openJobs(
   const rows = await query<Omit<OpenJobs, 'kind' | 'state'> & { kind: number; state: number }>(
     db,
     network,
-    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${heldShareOf('$3')}) AS held_share FROM jobs j
+    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${heldShareSql('$3')}) AS held_share FROM jobs j
      WHERE j.network = $1 AND j.chain = $2
        AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}')
      GROUP BY j.kind, j.state`,
@@ -50,7 +50,7 @@ export interface SignerStats {
   spentLastDayWei: bigint
   /** Highest cost of everything that the signer signed on its chain today (UTC). */
   signedTodayWei: bigint
-  /** True if a job on the signer's chain waits for funds. */
+  /** True if a job on the signer's chain waits for funds of the signer. */
   isDry: boolean
 }
 

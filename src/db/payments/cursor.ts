@@ -6,7 +6,7 @@ import { type ChainKey, execute, type Plain, query } from '../pg/rows.js'
 export type PaymentCursor = Omit<Plain<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain. Before the first payment it is at the start slot. */
-export async function readCursor(
+export async function readPaymentCursor(
   pool: pg.Pool,
   { network, chain }: ChainKey,
   startSlot: number,
@@ -21,7 +21,7 @@ export async function readCursor(
  * Moves a cursor by compare-and-set, in the transaction of the rows that it covers.
  * @throws Error when another process has moved the cursor
  */
-export async function moveCursor(
+export async function movePaymentCursor(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
   from: PaymentCursor,

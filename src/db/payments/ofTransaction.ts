@@ -11,7 +11,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
-import { IS_EVM, nameOfCode } from '../pg/codes.js'
+import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Plain, Queryable } from '../pg/rows.js'
@@ -80,7 +80,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
   (
     l,
   ) => `SELECT c.label, p.sequence, p.block, p.token, p.amount, p.community_word AS community, p.name_word AS name, p.paid_ms,
-      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM} AS is_evm, c.next_block,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_SQL} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
     FROM payments p
@@ -97,7 +97,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 
 /**
  * Payments for community names of a transaction (hash or signature), in order. Empty when none is known.
- * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM`); `judgement`: null until the payment is
+ * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_SQL`); `judgement`: null until the payment is
  * in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {

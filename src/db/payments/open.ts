@@ -8,15 +8,15 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_EVM } from '../pg/codes.js'
+import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { BELONGS_TO_PAYER } from './refused.js'
+import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
 /** Ids of confirmed payments that match a quote and have no delivery yet, oldest first, a limited number. */
-export async function undeliveredPayments(
+export async function findUndeliveredPayments(
   client: pg.ClientBase,
   network: Network,
 ): Promise<Buffer[]> {
@@ -49,7 +49,7 @@ export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
 const BOUGHT_BY = 0.9
 
 /** Confirmed payments for community names that are not in the journal, oldest first. @param except ids to leave out */
-export async function openCommunityPayments(
+export async function findOpenCommunityPayments(
   db: Queryable,
   network: Network,
   limit: number,
@@ -62,7 +62,7 @@ export async function openCommunityPayments(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-       ${BELONGS_TO_PAYER} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+       ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
      FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.id <> ALL ($3::bytea[])
@@ -93,7 +93,7 @@ export async function findPayouts(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
-     WHERE p.network = $1 AND p.community = $2 AND ${IS_EVM}
+     WHERE p.network = $1 AND p.community = $2 AND ${IS_EVM_SQL}
        AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
        AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse})
      ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${PAYOUTS_LIMIT}`,

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import {
   type CommunityNameTarget,
   type ConfirmedOutcome,
-  type NameTarget,
+  type HubNameTarget,
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
   PAYMENT_STATE,
@@ -11,20 +11,25 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, columnsNamed, writeLogRows } from '../pg/arrays.js'
+import {
+  type ArrayColumns,
+  columnsNamed,
+  type RewrittenBlocks,
+  writeLogRows,
+} from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
-type TargetFields = Partial<Omit<NameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
+type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
 /** Columns that hold properties of a target by the same names. Null where the target's kind does not have them. */
-const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<Payment> =>
+const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): ArrayColumns<Payment> =>
   columnsNamed<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,
     ({ target }) => of(target) ?? null,
   ])
 
-const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
+const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
   ...columnsNamed<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
@@ -59,7 +64,7 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
 export const writePayments = (
   db: Queryable,
   { network, chain }: ChainKey,
-  blocks: Blocks,
+  blocks: RewrittenBlocks,
   payments: readonly Payment[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
@@ -72,8 +77,8 @@ export const writePayments = (
   })
 
 /**
- * Writes the outcomes of a chain's payments. A payment for a name on the hub is done once it is decided.
- * @returns ids of the stored payments among them
+ * Writes the outcomes of a chain's payments. A payment for a name on the hub becomes `done` with its outcome.
+ * @returns ids of the payments that are stored; an outcome may arrive before its payment
  */
 export async function writeOutcomes(
   db: Queryable,

@@ -1,6 +1,6 @@
 import {
   type CommunityNameTarget,
-  type NameTarget,
+  type HubNameTarget,
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
   PAYMENT_STATE,
@@ -16,7 +16,7 @@ export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p
   p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
-/** A row of these columns. Columns of the other kind of payments are null. */
+/** A row of `PAYMENT_COLUMNS`. Columns of the other kind of payments are null. */
 export type PaymentRow = Omit<Plain<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
 
 export function paymentOf(row: PaymentRow): StoredPayment {
@@ -38,7 +38,7 @@ export function paymentOf(row: PaymentRow): StoredPayment {
   }
 }
 
-function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
+function targetOf(row: PaymentRow): HubNameTarget | CommunityNameTarget {
   const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict } = row
   const reclaimableMs = row.reclaimableMs!
   if (row.kind === PAYMENT_KIND.name) {

@@ -31,7 +31,7 @@ export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
  * Columns of a statement that writes many items at once: each with its type and a function of an item's value (bytes
  * for bytea).
  */
-export type Columns<Item> = readonly (readonly [
+export type ArrayColumns<Item> = readonly (readonly [
   column: string,
   type: string,
   of: (item: Item) => unknown,
@@ -41,7 +41,7 @@ export type Columns<Item> = readonly (readonly [
 export const columnsNamed = <Item>(
   type: string,
   ...properties: (keyof Item & string)[]
-): Columns<Item> =>
+): ArrayColumns<Item> =>
   properties.map((property) => {
     const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     return [column, type, (item) => item[property]]
@@ -57,7 +57,7 @@ function arrayOf(type: string, values: readonly unknown[]): unknown {
 }
 
 /** SQL for `unnest` of the columns: parameters from `first` on are arrays of their values. */
-export function unnestOf<Item>(columns: Columns<Item>, first: number) {
+export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
   return {
     names: columns.map(([column]) => column).join(', '),
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
@@ -68,9 +68,9 @@ export function unnestOf<Item>(columns: Columns<Item>, first: number) {
 }
 
 /** Rows to insert into a table of a network. */
-export interface Rows<Item = unknown> {
+export interface RowsToInsert<Item = unknown> {
   table: string
-  columns: Columns<Item>
+  columns: ArrayColumns<Item>
   items: readonly Item[]
   /** Clause after ON CONFLICT, made from the assignments of the new row's columns. The existing row is `t`. */
   onConflict?: (set: string) => string
@@ -83,25 +83,26 @@ export interface Rows<Item = unknown> {
 export async function insertRows<Item>(
   db: Queryable,
   network: Network,
-  { table, columns, items, onConflict }: Rows<Item>,
+  { table, columns, items, onConflict }: RowsToInsert<Item>,
 ): Promise<number> {
   if (items.length === 0) return 0
-  const rows = unnestOf(columns, 2)
+  const rows = unnestSql(columns, 2)
   const conflict = onConflict ? ` ON CONFLICT ${onConflict(rows.set('excluded'))}` : ''
   const text = `INSERT INTO ${table} AS t (network, ${rows.names}) SELECT $1, * FROM ${rows.rows}${conflict}`
   return execute(db, network, { name: `insert_${table}`, text }, rows.values(items))
 }
 
 /**
- * A range of a chain's blocks whose rows are written: confirmed blocks before one, or unconfirmed blocks from one on.
+ * Blocks of a chain whose rows are replaced: with `isConfirmed` all blocks before `block`, otherwise all blocks from
+ * `block` on.
  */
-export interface Blocks {
+export interface RewrittenBlocks {
   isConfirmed: boolean
   block: number
 }
 
 /** Rows from logs. `replaced` is a condition on the unconfirmed rows `t` to replace, with its values from `$3` on. */
-interface LogRows<Item> extends Rows<Item> {
+interface LogRows<Item> extends RowsToInsert<Item> {
   replaced: string
   values: readonly unknown[]
 }
@@ -110,7 +111,7 @@ interface LogRows<Item> extends Rows<Item> {
 export async function writeLogRows<Item>(
   db: Queryable,
   network: Network,
-  { isConfirmed, block }: Blocks,
+  { isConfirmed, block }: RewrittenBlocks,
   { replaced, values, ...rows }: LogRows<Item>,
 ): Promise<void> {
   const name = `${isConfirmed ? 'forget' : 'drop'}_${rows.table}`

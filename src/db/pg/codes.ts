@@ -6,7 +6,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** Value of `names.outcome` for the bid that holds its name. */
-export const WON_OUTCOME = BID_OUTCOME.won
+export const WON_BID_OUTCOME = BID_OUTCOME.won
 
 /** Values of `leaders.role`. In each network, one process at a time leads each role. */
 export const LEADER_ROLE = { index: 0, relay: 1 } as const
@@ -17,7 +17,7 @@ const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 
-export const lockKeys = (
+export const advisoryLockKeys = (
   network: Network,
   purpose: keyof typeof LOCK_PURPOSE,
 ): [number, number] => [LOCK_CLASS, NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose]]
@@ -38,9 +38,9 @@ export function nameOfCode<Word extends string>(codes: Codes<Word>, code: number
  * SQL: true for an EVM chain `c`. Its contract keeps one credit per payer, and its blocks are in the database. A Solana
  * program keeps one account per payment, and its state is read from the chain.
  */
-export const IS_EVM = `c.family = '${EVM.key}'`
+export const IS_EVM_SQL = `c.family = '${EVM.key}'`
 
-/** Numbers for an SQL list: `state IN (${codeList(STATE, 'queued', 'parked')})`. */
-export function codeList<Word extends string>(codes: Codes<Word>, ...words: Word[]): string {
+/** Numbers for an SQL list: `state IN (${codeListSql(STATE, 'queued', 'parked')})`. */
+export function codeListSql<Word extends string>(codes: Codes<Word>, ...words: Word[]): string {
   return words.map((word) => codes[word]).join(', ')
 }

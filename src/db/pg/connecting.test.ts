@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
-import { sentenceOf } from '../../ops/log/errors.js'
+import { errorSentence } from '../../ops/log/errors.js'
 import { createPool } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
@@ -23,7 +23,7 @@ it('a connection that is refused names the server', async () => {
   const error = await pool(`postgresql://user:secret@127.0.0.1:${port}/x`)
     .query('SELECT 1')
     .catch((thrown: unknown) => thrown)
-  expect(sentenceOf(error)).toBe(
+  expect(errorSentence(error)).toBe(
     `the database at 127.0.0.1:${port}: it can not be reached (ECONNREFUSED)`,
   )
   expect(isDatabaseUnavailable(error)).toBe(true)
@@ -34,7 +34,7 @@ it('the error about a silent server names the time limit', async () => {
   const error = await pool(url)
     .connect()
     .catch((thrown: unknown) => thrown)
-  expect(sentenceOf(error)).toBe(`the database at 127.0.0.1:${port}: no connection within 0.3 s`)
+  expect(errorSentence(error)).toBe(`the database at 127.0.0.1:${port}: no connection within 0.3 s`)
   expect(isDatabaseUnavailable(error)).toBe(true)
   server.close()
 })
@@ -43,7 +43,7 @@ it('the error of a pool whose connections are all in use says so', async () => {
   const busy = pool(database.url)
   const client = await busy.connect()
   const error = await busy.query('SELECT 1').catch((thrown: unknown) => thrown)
-  expect(sentenceOf(error)).toMatch(
+  expect(errorSentence(error)).toMatch(
     /^no connection within 0\.3 s: all 1 of the pool "test \w+" are in use, or the database at \S+:\d+ takes none$/,
   )
   expect(isDatabaseUnavailable(error)).toBe(true)

@@ -46,8 +46,10 @@ type Done = (
   release: (error?: Error | boolean) => void,
 ) => void
 
-/** A pool whose failed connections name the server and the reason (`DatabaseConnectionError`). */
-export class ConnectingPool extends pg.Pool {
+/**
+ * A pool that reports a failed connection as `DatabaseConnectionError`, whose message names the server and the reason.
+ */
+export class PoolWithClearErrors extends pg.Pool {
   readonly #config: pg.PoolConfig
 
   constructor(config: pg.PoolConfig) {

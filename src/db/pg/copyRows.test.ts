@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
-import { type Columns, insertRows } from './arrays.js'
+import { type ArrayColumns, insertRows } from './arrays.js'
 import { copyRows } from './copyRows.js'
 import { createPool, inTransaction } from './pool.js'
 
@@ -17,7 +17,7 @@ interface Row {
   text: string | null
 }
 
-const COLUMNS: Columns<Row> = [
+const COLUMNS: ArrayColumns<Row> = [
   ['id', 'int4', ({ id }) => id],
   ['small', 'int2', ({ small }) => small],
   ['whole', 'int4', ({ whole }) => whole],
@@ -72,7 +72,7 @@ it('COPY writes the rows that an insert of the same values writes', async () => 
 it('a row that COPY refuses fails its transaction with the code of the refusal', async () => {
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
   await pool.query('CREATE TABLE only_once (network int2, id int4 PRIMARY KEY)')
-  const columns: Columns<{ id: number }> = [['id', 'int4', ({ id }) => id]]
+  const columns: ArrayColumns<{ id: number }> = [['id', 'int4', ({ id }) => id]]
   const twice = inTransaction(pool, (client) =>
     copyRows(client, 'mainnet', { table: 'only_once', columns, items: [{ id: 1 }, { id: 1 }] }),
   )

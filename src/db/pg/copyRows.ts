@@ -3,10 +3,10 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ByteSink } from '../../registry/primitives/byteSink.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import type { Rows } from './arrays.js'
+import type { RowsToInsert } from './arrays.js'
 
 /** Rows from which on COPY takes the database less time than `insertRows`, though it is a round trip of its own. */
-export const COPIED_ROWS = 500
+export const MIN_COPY_ROWS = 500
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const NULL_LENGTH = -1
@@ -41,7 +41,7 @@ const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> =
 const sink = new ByteSink()
 
 /** Rows in the binary form of COPY: each field behind its length, in one piece of memory for all of them. */
-function encodeRows<Item>(network: Network, { columns, items }: Rows<Item>): Buffer {
+function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Item>): Buffer {
   const code = NETWORK_CODE[network]
   const fields = columns.map(([, type, of]) => ({ write: FIELDS[type]!, of }))
   sink.clear()
@@ -69,7 +69,7 @@ function encodeRows<Item>(network: Network, { columns, items }: Rows<Item>): Buf
 export async function copyRows<Item>(
   client: pg.ClientBase,
   network: Network,
-  rows: Omit<Rows<Item>, 'onConflict'>,
+  rows: Omit<RowsToInsert<Item>, 'onConflict'>,
 ): Promise<void> {
   const { table, columns, items } = rows
   if (items.length === 0) return

@@ -5,7 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
-import { Loops } from '../../ops/loops.js'
+import { WorkerLoops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertLeader } from '../journal/head.js'
 import {
@@ -13,10 +13,10 @@ import {
   LEASE_MS,
   RENEW_MS,
   STANDBY_POLL_MS,
-  tryLead,
+  takeLeadIfFree,
   whileLeading,
 } from './leader.js'
-import { createListener, notify } from './notify.js'
+import { createListener, notifyNetwork } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
@@ -44,7 +44,7 @@ function throughProxy(): string {
   return url.href
 }
 
-const lead = (pool = leases) => tryLead(pool, 'mainnet', 'index')
+const lead = (pool = leases) => takeLeadIfFree(pool, 'mainnet', 'index')
 
 async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const late = new AbortController()
@@ -172,7 +172,7 @@ it.each([-YEAR_MS, 2 * MAX_SKEW_MS])(
 it('a listener whose connection falls silent listens on a new connection', async () => {
   const stop = new AbortController()
   const heard: string[] = []
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({
     url: throughProxy(),
     signal: stop.signal,
@@ -185,7 +185,7 @@ it('a listener whose connection falls silent listens on a new connection', async
   await expect.poll(() => heard, { timeout: 5_000 + MARGIN_MS }).toEqual(['', ''])
   expect(loops.states()).toMatchObject([{ name: 'the listener' }])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  await notify(pool, 'mainnet')
+  await notifyNetwork(pool, 'mainnet')
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual(['', '', 'mainnet'])
   stop.abort()
   await listener.done
@@ -197,7 +197,7 @@ it('a stop that interrupts the leader’s work is not a failure', async () => {
   const stop = new AbortController()
   const { signal } = stop
   const errors: Error[] = []
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const listener = createListener({ url: server.url, signal, loops, onError: () => {} })
   const onError = (error: Error) => void errors.push(error)
   let isLeading = false

@@ -1,13 +1,13 @@
 import type pg from 'pg'
-import { causeOf } from '../../ops/causes.js'
-import { orIf } from '../../ops/log/errors.js'
-import type { Loop, Loops } from '../../ops/loops.js'
-import { createNotify, pause } from '../../ops/notify.js'
+import { errorCause } from '../../ops/causes.js'
+import { fallbackIf } from '../../ops/log/errors.js'
+import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
+import { createWakeUp, pause } from '../../ops/notify.js'
 import { oncePerMinute } from '../../ops/oncePerMinute.js'
 import { LeadLostError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
-import { type Listener, leadNotice } from './notify.js'
+import { type Listener, leadEndNotification } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
 import { assertClock, isLockTimeout, NOW_MS } from './unavailable.js'
@@ -76,7 +76,7 @@ export const createLeasePool = (url: string): pg.Pool =>
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
  * leaders
  */
-export async function tryLead(
+export async function takeLeadIfFree(
   pool: pg.Pool,
   network: Network,
   role: LeaderRole,
@@ -90,7 +90,7 @@ export async function tryLead(
   if (!look!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
-  const taken = await orIf(take, isLockTimeout, [])
+  const taken = await fallbackIf(take, isLockTimeout, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
@@ -107,7 +107,7 @@ export async function tryLead(
     released.abort()
     // waits for a running renewal, which would take the lease again
     await lost
-    await query(pool, network, FREE, [...held, ...leadNotice(network)]).catch(() => {})
+    await query(pool, network, FREE, [...held, ...leadEndNotification(network)]).catch(() => {})
   }
   return { epoch, lost, release }
 }
@@ -146,10 +146,10 @@ export interface LeadOptions {
   role: LeaderRole
   signal: AbortSignal
   /** Records that this process leads or tries to, for its status. */
-  loops: Loops
+  loops: WorkerLoops
   /**
-   * Called with a failure of the work or of an attempt to lead, once for repeated ones. Both are tried again. A
-   * database failure is reported only from the second in a row on.
+   * Called when the work or an attempt to lead fails, once for a series of equal failures. Work and attempt are then
+   * repeated. A single failure of the database is not reported, only the second in a row.
    */
   onError: (error: Error) => void
 }
@@ -161,9 +161,9 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
   const { signal, network, role, listener } = options
   const onError = oncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
-  const freed = createNotify()
+  const freed = createWakeUp()
   const unhear = listener.subscribe(
-    (payload) => payload === leadNotice(network)[1] && freed.notify(),
+    (payload) => payload === leadEndNotification(network)[1] && freed.notify(),
   )
   let failures = 0
   const failed = (error: Error) => {
@@ -172,7 +172,7 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
     loop.failed(error)
     failures += 1
     // a busy server may miss a single timeout
-    if (failures > 1 || causeOf(error) !== 'database') onError(error)
+    if (failures > 1 || errorCause(error) !== 'database') onError(error)
   }
   while (!signal.aborted) {
     await leadOnce(options, loop, work).then(() => {
@@ -187,10 +187,10 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
 /** Runs the work once the lead is free, for as long as it is held. */
 async function leadOnce(
   { leases, network, role, signal }: LeadOptions,
-  loop: Loop,
+  loop: WorkerLoop,
   work: Work,
 ): Promise<void> {
-  const leadership = await tryLead(leases, network, role, loop.turned)
+  const leadership = await takeLeadIfFree(leases, network, role, loop.turned)
   loop.succeeded()
   if (!leadership) return
   const { epoch } = leadership

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
-import { Loops } from '../../ops/loops.js'
+import { WorkerLoops } from '../../ops/loops.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { readLeaders } from '../deployment/leaders.js'
@@ -55,7 +55,7 @@ async function startProcess(): Promise<Process> {
   const stopping = new AbortController()
   const { signal } = stopping
   const leads = new Set<string>()
-  const loops = new Loops()
+  const loops = new WorkerLoops()
   const onError = () => {}
   const listener = createListener({ url: url.href, signal, loops, onError })
   const leases = createLeasePool(url.href)

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { onConnection } from './pool.js'
+import { withConnection } from './pool.js'
 import { withRetries } from './tries.js'
 import { isLockTimeout } from './unavailable.js'
 
@@ -58,7 +58,7 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  * SQL fails; then nothing of the failed migration is applied
  */
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
-  return onConnection(connectionTo(url), async (client) => {
+  return withConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
     while ((await compare(client, dir)).missing.length > 0)
       applied.push(...(await withRetries(client, () => applyNext(client, dir))))
@@ -98,7 +98,7 @@ export async function compareSchema(
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
-  return onConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, asked)
+  return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, asked)
 }
 
 const connectionTo = (url: string) => ({ url, applicationName: 'clusterd migrate' })

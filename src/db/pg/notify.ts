@@ -1,7 +1,7 @@
-import type { Loop, Loops } from '../../ops/loops.js'
-import { createNotify, pause } from '../../ops/notify.js'
+import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
+import { createWakeUp, pause } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { onConnection } from './pool.js'
+import { withConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
 
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
@@ -12,23 +12,28 @@ const BLOCK = ' block'
 const NOTIFY = { name: 'notify', text: 'SELECT pg_notify($1, $2)' }
 
 /** Notifies every listener of a network. In a transaction, the notification is sent at its commit. */
-export async function notify(db: Queryable, network: Network): Promise<void> {
+export async function notifyNetwork(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network])
 }
 
-/** Notifies those listeners of a network that wait for a block. */
+/** Notifies the listeners of a network that wait for a block. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
 }
 
 /** What a payload means for a network. The empty payload means that notifications may have been lost. */
-export function eventOfPayload(network: Network, payload: string): 'notify' | 'block' | null {
+export function parseNotificationPayload(
+  network: Network,
+  payload: string,
+): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }
 
-/** Notification for standbys of a network's leads: channel and payload. */
-export const leadNotice = (network: Network): [string, string] => [
+/**
+ * Notification that a lead of the network has ended, for the processes that wait to lead. @returns channel and payload
+ */
+export const leadEndNotification = (network: Network): [string, string] => [
   NOTIFY_CHANNEL,
   `${network} lead`,
 ]
@@ -45,7 +50,7 @@ export interface ListenerOptions {
   url: string
   signal: AbortSignal
   /** Records that the process listens or tries to, for its status. */
-  loops: Loops
+  loops: WorkerLoops
   onError: (error: Error) => void
   /** Called when it listens on a new connection because the previous one broke or fell silent. */
   onRenewed?: () => void
@@ -64,10 +69,10 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
   let hasListened = false
 
   /** Listens until the signal. @throws when the connection breaks or does not answer in time */
-  const listen = (loop: Loop): Promise<void> => {
+  const listen = (loop: WorkerLoop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
-    return onConnection(options, async (client) => {
-      const heard = createNotify()
+    return withConnection(options, async (client) => {
+      const heard = createWakeUp()
       client.on('notification', ({ payload = '' }) => {
         if (!payload.endsWith(BLOCK)) heard.notify()
         tell(payload)

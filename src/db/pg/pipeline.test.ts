@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
-import { pipelined, socketOf } from './pipeline.js'
+import { inPipeline, socketOf } from './pipeline.js'
 import { inTransaction } from './pool.js'
 import { readRows } from './rows.js'
 
@@ -16,7 +16,7 @@ const stored = async () =>
 test('each statement of a pipeline gets its own answer, and sees what earlier ones wrote', async () => {
   const answers = await inTransaction(database.pool, async (client) => {
     const send = () =>
-      pipelined(client, (db) => [
+      inPipeline(client, (db) => [
         readRows(db, INSERT, [1]),
         readRows(db, COUNT),
         db.query('DELETE FROM items'),
@@ -35,7 +35,7 @@ test('all statements of a pipeline reach the server in one write', async () => {
     const [written, alone] = ['_writev', '_write'].map((by) =>
       vi.spyOn(socketOf(client), by as 'write'),
     )
-    await pipelined(client, (db) => [
+    await inPipeline(client, (db) => [
       readRows(db, COUNT),
       readRows(db, COUNT),
       db.query('SELECT 1'),
@@ -48,7 +48,7 @@ test('all statements of a pipeline reach the server in one write', async () => {
 test('after a failure in a transaction none of the other statements runs, and the connection stays usable', async () => {
   await inTransaction(database.pool, async (client) => {
     await client.query('SAVEPOINT before')
-    const failing = pipelined(client, (db) => [
+    const failing = inPipeline(client, (db) => [
       readRows(db, INSERT, ['x']),
       readRows(db, INSERT, [1]),
     ])

@@ -19,7 +19,7 @@ const IN_FAILED_TRANSACTION = '25P02'
  * server skips the remaining statements.
  * @param send issues all queries before it awaits anything
  */
-export async function pipelined<T extends readonly unknown[]>(
+export async function inPipeline<T extends readonly unknown[]>(
   client: pg.ClientBase,
   send: (db: Queryable) => readonly [...{ [Key in keyof T]: Promise<T[Key]> }],
 ): Promise<T> {

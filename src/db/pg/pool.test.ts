@@ -3,8 +3,14 @@ import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { pipelined } from './pipeline.js'
-import { createPool, dropConnections, inTransaction, type PoolOptions, queryingBy } from './pool.js'
+import { inPipeline } from './pipeline.js'
+import {
+  createPool,
+  dropConnections,
+  inTransaction,
+  type PoolOptions,
+  poolWithQuery,
+} from './pool.js'
 import { prismaOf } from './prisma.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
@@ -32,7 +38,7 @@ async function expectOutage(work: Promise<unknown>, error: object = {}): Promise
 it('a view of a pool handles only single queries differently', async () => {
   const pool = open({ max: 2 })
   const asked: string[] = []
-  const view = queryingBy(pool, ({ text }) => {
+  const view = poolWithQuery(pool, ({ text }) => {
     asked.push(text)
     return pool.query(text)
   })
@@ -115,7 +121,7 @@ it('connections that are dropped fail the work that waits on them, and new ones 
     await client.query('CREATE TABLE held (id int)')
     proxy.forget()
     setTimeout(() => dropConnections(pool), 100)
-    await pipelined(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
+    await inPipeline(client, (db) => [db.query('INSERT INTO held VALUES (1)')])
   })
   await expectOutage(transaction)
   await expect.poll(() => pool.totalCount).toBe(0)

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { withTimeout } from '../../ops/notify.js'
-import { ConnectingPool } from './connecting.js'
-import { pipelined, pooledConnections, socketOf } from './pipeline.js'
+import { PoolWithClearErrors } from './connecting.js'
+import { inPipeline, pooledConnections, socketOf } from './pipeline.js'
 import {
   BEGIN_STATEMENT,
   directSession,
-  localSettings,
   pinSchema,
   pooledSession,
   type SessionLimits,
+  transactionSettingsSql,
 } from './session.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
@@ -80,10 +80,10 @@ const LOCK_SHARE = 0.45
 const viewed = new WeakMap<pg.Pool, pg.Pool>()
 
 /** The underlying pool of a view, or the pool itself. */
-export const poolBehind = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
+export const underlyingPool = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
 
-/** A view of a pool that runs single queries by a function. Its transactions are those of the pool. */
-export function queryingBy(
+/** A pool that runs single queries by `query`, and transactions on the given pool. */
+export function poolWithQuery(
   pool: pg.Pool,
   query: (config: pg.QueryConfig) => Promise<unknown>,
 ): pg.Pool {
@@ -162,9 +162,9 @@ export function createPool(
       await noticeClient(client)
     },
   }
-  const pool = new ConnectingPool(config)
+  const pool = new PoolWithClearErrors(config)
   if (isPooled) pooledConnections.add(pool)
-  begins.set(pool, isPooled ? [BEGIN_STATEMENT, localSettings(limits)] : [BEGIN_STATEMENT])
+  begins.set(pool, isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
@@ -186,7 +186,7 @@ export interface ConnectionOptions {
 const LATE_MS = 1_000
 
 /** Runs `work` on a new connection to the server. Its end rolls back everything that was not committed. */
-export async function onConnection<T>(
+export async function withConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
@@ -237,7 +237,7 @@ export interface Deadline {
 
 /**
  * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
- * server such as a demoted one, is destroyed.
+ * server such as a demoted primary, is destroyed.
  * @param patience after its end nothing is committed, and no statement runs longer
  */
 export async function inTransaction<T>(
@@ -250,10 +250,10 @@ export async function inTransaction<T>(
   try {
     patience?.signal.throwIfAborted()
     const begin = [
-      ...(begins.get(poolBehind(pool)) ?? [BEGIN_STATEMENT]),
+      ...(begins.get(underlyingPool(pool)) ?? [BEGIN_STATEMENT]),
       ...(patience ? [limitOf(patience)] : []),
     ]
-    await pipelined(client, (db) => begin.map((text) => db.query(text)))
+    await inPipeline(client, (db) => begin.map((text) => db.query(text)))
     const result = await work(client)
     patience?.signal.throwIfAborted()
     await commit(client)

@@ -1,4 +1,4 @@
-import { onConnection } from './pool.js'
+import { withConnection } from './pool.js'
 
 const ANSWER_LIMIT_MS = 3_000
 
@@ -8,7 +8,7 @@ const ANSWER_LIMIT_MS = 3_000
  * @throws Error with one sentence where the URL leads to a pooler
  */
 export async function refusePooler(url: string): Promise<void> {
-  await onConnection(
+  await withConnection(
     { url, applicationName: 'clusterd probe', answerMs: ANSWER_LIMIT_MS, isProbe: true },
     async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')

@@ -5,7 +5,7 @@ import { type Queryable, readRows } from './rows.js'
 /** Values for a statement's text: a network's code, and the names of its partitions by table. */
 export type PartitionNames = { network: number } & Record<PartitionedTable, string>
 
-export type Prepared<Row> = (
+export type PreparedStatement<Row> = (
   db: Queryable,
   network: Network,
   values: readonly unknown[],
@@ -18,7 +18,7 @@ export type Prepared<Row> = (
 export function prepare<Row>(
   name: string,
   text: (leaves: PartitionNames) => string,
-): Prepared<Row> {
+): PreparedStatement<Row> {
   const statements = Object.fromEntries(
     NETWORKS.map((network) => [
       network,

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma, PrismaClient } from '../generated/client.js'
 import { nameOfCode } from './codes.js'
-import { parseInt8, poolBehind } from './pool.js'
+import { parseInt8, underlyingPool } from './pool.js'
 import type { Plain } from './rows.js'
 
 /** Longer than any timeout of a pool, which Prisma's own timeouts must not shorten. */
@@ -16,7 +16,7 @@ const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
  * directly.
  */
 export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
-  const own = poolBehind(pool)
+  const own = underlyingPool(pool)
   let client = clients.get(own)
   if (!client) {
     client = openClient(own)

@@ -2,7 +2,7 @@
 export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 
-/** A row with these columns. All are null where there is no receipt. */
+/** A row of `RECEIPT_COLUMNS`. All columns are null where there is no receipt. */
 export interface ReceiptRow {
   hubTx: Buffer | null
   hubBlock: number

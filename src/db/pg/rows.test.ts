@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { AIRDROP_STATE, codeList, nameOfCode } from './codes.js'
+import { AIRDROP_STATE, codeListSql, nameOfCode } from './codes.js'
 import { createPool } from './pool.js'
 
 test('a whole number that a number can’t hold is refused', () => {
@@ -18,5 +18,5 @@ test('a stored number stands for one word, and an unknown number is refused', ()
   expect(() => nameOfCode(AIRDROP_STATE, 3)).toThrow(
     'holds 3 where one of loaded, open, ended belongs',
   )
-  expect(codeList(AIRDROP_STATE, 'open', 'ended')).toBe('1, 2')
+  expect(codeListSql(AIRDROP_STATE, 'open', 'ended')).toBe('1, 2')
 })

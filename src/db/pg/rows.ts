@@ -95,4 +95,4 @@ export async function execute(
  * SQL condition: true if `from` has a row for the current outer row. OFFSET 0 stops the planner from scanning the whole
  * table first, which is slow when it holds many dead rows.
  */
-export const existsRow = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`
+export const existsRowSql = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`

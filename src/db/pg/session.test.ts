@@ -7,7 +7,13 @@ import { hasPgbouncer, startPgbouncer } from '../../../test/support/pgbouncer.js
 import { asWrongRole } from '../../../test/support/wrongRole.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { migrate } from './migrate.js'
-import { createPool, inTransaction, onConnection, type PoolOptions, queryingBy } from './pool.js'
+import {
+  createPool,
+  inTransaction,
+  type PoolOptions,
+  poolWithQuery,
+  withConnection,
+} from './pool.js'
 
 /** Settings that each session sets, whatever the role, the database and the URL set. */
 
@@ -95,7 +101,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
 
   it('sets them outside the pools, too', async () => {
     const options = { url: wrong, applicationName: 'clusterd listener' }
-    const { rows } = await onConnection(options, (client) => client.query(ASKED))
+    const { rows } = await withConnection(options, (client) => client.query(ASKED))
     expect(rows[0]).toEqual(STATED)
     expect(await migrate(wrong)).toEqual([])
   })
@@ -107,7 +113,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
       url.port = new URL(pooler.url).port
       const options = { ...limits, answerMs: undefined, url: url.href, isPooled: true }
       await withPool(options as Partial<PoolOptions>, async (pool) => {
-        const view = queryingBy(pool, (config) => pool.query(config))
+        const view = poolWithQuery(pool, (config) => pool.query(config))
         const inside = await inTransaction(view, (client) => client.query(ASKED))
         const { search_path, application_name, ...rest } = limited
         // the lock timeout is shorter than the idle timeout: a waiter gives up before it inherits the lock

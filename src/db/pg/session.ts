@@ -36,7 +36,7 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
     // a lower value rounds the timestamps of limits
     extra_float_digits: '1',
-    // the driver's text format of arrays and bytes relies on these
+    // the driver's text format of arrays and bytes relies on the next settings
     array_nulls: 'on',
     standard_conforming_strings: 'on',
     TimeZone: 'UTC',
@@ -91,7 +91,7 @@ export function directSession(
  * The settings as a statement that holds until the end of a transaction: behind a pooler, the next one may use another
  * session.
  */
-export function localSettings(limits: SessionLimits): string {
+export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
     ([name, value]) => `set_config('${name}', '${value}', true)`,
   )
@@ -131,4 +131,4 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
 }
 
 /** Quoted name of the schema of the live tables, for a session whose `search_path` begins with another schema. */
-export const liveSchema = (client: object): string => schemas.get(client) ?? 'public'
+export const liveSchemaName = (client: object): string => schemas.get(client) ?? 'public'

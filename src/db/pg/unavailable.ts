@@ -1,5 +1,5 @@
 import { PG_MESSAGE } from '../../ops/causes.js'
-import { orIf } from '../../ops/log/errors.js'
+import { fallbackIf } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 
 /**
@@ -53,8 +53,8 @@ export const isLockTimeout = hasCode('55P03')
 export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
-export const bestEffort = (write: Promise<void>): Promise<void> =>
-  orIf(write, isDatabaseUnavailable, undefined)
+export const ignoreOutage = (write: Promise<void>): Promise<void> =>
+  fallbackIf(write, isDatabaseUnavailable, undefined)
 
 /** True if the database is unavailable now, rather than a statement wrong. Checks the causes of wrapped errors too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
@@ -81,5 +81,5 @@ const PAGE_LIMIT_MS = 3_000
 
 /** Reads data for a page that has to work without the database too. Null while the database is unavailable. */
 export function nullIfUnavailable<T>(reading: Promise<T>): Promise<T | null> {
-  return withTimeout(PAGE_LIMIT_MS, orIf(reading, isDatabaseUnavailable, null), null)
+  return withTimeout(PAGE_LIMIT_MS, fallbackIf(reading, isDatabaseUnavailable, null), null)
 }

@@ -1,7 +1,7 @@
 import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import {
   journalEntrySql,
   nameHolderSql,
@@ -10,7 +10,7 @@ import {
   prepareOne,
 } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import { publicWallet } from './publicWallets.js'
+import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
 export interface ClusterView {
@@ -91,14 +91,14 @@ export const findClusterById = clusterBy<Buffer>(
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
   (l) =>
-    `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}`,
+    `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}`,
 )
 
 const idByName = prepareOne<{ id: Buffer }, [name: string]>(
   'cluster_id_by_name',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
       SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}
     )`,
 )
 
@@ -114,7 +114,7 @@ export async function findClusterIdByName(
 const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
   (l) => `SELECT c.id FROM (
-      SELECT cluster FROM (${publicWallet(l, '$1')}) p WHERE verified
+      SELECT cluster FROM (${publicWalletSql(l, '$1')}) p WHERE verified
       UNION ALL
       SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = $2::bytea AND verified AND $1 = $2
     ) w
@@ -131,13 +131,16 @@ export async function findClusterId(
   return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
 
-const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
+const clusterRowById = prepareOne<{ id: Buffer }, [id: Buffer]>(
   'cluster_exists',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
-  (await clusterExists(db, network, id)) !== null
+export const clusterExists = async (
+  db: Queryable,
+  network: Network,
+  id: Buffer,
+): Promise<boolean> => (await clusterRowById(db, network, id)) !== null
 
 function view(rows: readonly Row[]): ClusterView | null {
   const [first] = rows
@@ -155,9 +158,12 @@ function view(rows: readonly Row[]): ClusterView | null {
   }
 }
 
-/** The actor in a change's body. The public actor may be a pseudonym. */
+/**
+ * The actor in the body of a signed change of a cluster, null for other entries. The public `updatedBy` may show
+ * another wallet in place of a private actor.
+ */
 function actorOf(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null
-  const kind = entryKind(code)
+  const kind = entryKindOfCode(code)
   return isClusterChangeKind(kind) ? actorOfChange(kind, body) : null
 }

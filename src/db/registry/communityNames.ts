@@ -1,15 +1,15 @@
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { entryKind } from '../../registry/journal/entry.js'
+import { entryKindOfCode } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { JournalPage } from './owners.js'
-import { publicWallet } from './publicWallets.js'
+import { publicWalletSql } from './publicWallets.js'
 
 const rulesNow = prepare<{ body: Buffer }>(
   'community_rules',
@@ -53,11 +53,11 @@ const freed = prepare<{ id: Buffer; seq: number }>(
 )
 
 /**
- * Finds names that became free again: names that these payments are for, and that an earlier payment bought before it
- * was refused or reclaimed.
- * @returns sequence numbers of the earlier payments by ids of the given ones
+ * Finds names of the given payments that are free again: an earlier payment bought the name, and was then refused or
+ * reclaimed.
+ * @returns sequence numbers of the earlier payments, by the ids of the given payments
  */
-export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
+export async function findFreedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
 
@@ -68,7 +68,7 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${nameHolderSql(l, 'n.cluster')}
-        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON_OUTCOME} AND w.name = $2 AND NOT w.private
+        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON_BID_OUTCOME} AND w.name = $2 AND NOT w.private
       ) AS is_taken,
       array(
         SELECT p.payer FROM payments p
@@ -106,7 +106,7 @@ const standing = prepare<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}), false)
+      coalesce(${home('$2')} = (SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
@@ -122,8 +122,11 @@ interface Standing {
   isHeld: boolean
 }
 
-/** What a caller may know who wants a name for a wallet. Only for the caller. */
-export async function readCallerStanding(
+/**
+ * Reads what a registration needs about its caller: ownership of the community, and of the wallet that gets the name.
+ * Private data, for the caller only.
+ */
+export async function readCallerRights(
   db: Queryable,
   network: Network,
   {
@@ -143,7 +146,7 @@ export interface OwnedCommunityName {
   name: string
   /** The cluster in which the owner is verified in public, null for none. */
   clusterId: Buffer | null
-  /** The cluster in which the owner is publicly verified. Null for none. */
+  /** Payment that bought the name. Null for a name without a price. */
   paid: { network: string; token: string; amount: bigint } | null
   atMs: number
   /** Stored address of the registrant. Null where it is private. */
@@ -156,7 +159,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
-    LEFT JOIN LATERAL (${publicWallet(l, 'n.address')}) w ON w.verified
+    LEFT JOIN LATERAL (${publicWalletSql(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
     ORDER BY n.seq LIMIT $3`,
@@ -172,7 +175,7 @@ export async function findOwnedCommunityNames(
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ kind, body, ...name }) => ({
     ...name,
-    paid: entryKind(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
+    paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
   }))
 }
 
@@ -197,9 +200,9 @@ const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
     ) n
-    JOIN (${publicWallet(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
+    JOIN (${publicWalletSql(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )
 
 /**
@@ -208,7 +211,7 @@ const verifiedIn = prepare<{ name: string }>(
  * @param address stored form
  * @param names canonical names of clusters
  */
-export async function verifiedInClusters(
+export async function clustersWithVerifiedWallet(
   db: Queryable,
   network: Network,
   address: Buffer,

@@ -1,9 +1,9 @@
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { heldNamesSql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
-import { existsRow, type Queryable } from '../pg/rows.js'
-import { publicWallet } from './publicWallets.js'
+import { existsRowSql, type Queryable } from '../pg/rows.js'
+import { publicWalletSql } from './publicWallets.js'
 
 /**
  * Reads each distinct input once: a request that repeats one must not multiply its time.
@@ -53,7 +53,7 @@ const publicName = (l: PartitionNames, address: string): string => `
 /** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
 const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
-  FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
+  FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
 const oldestName = (l: PartitionNames, cluster: string): string => `
   SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
@@ -85,7 +85,7 @@ export interface NameHit {
 const holderNamed = (
   l: PartitionNames,
 ): string => `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
-  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_OUTCOME} LIMIT 1`
+  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
 
 // reads the holder of each bare name once: a cluster's name may come with a thousand wallets
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
@@ -166,8 +166,8 @@ export const findByTypes = (
       ]),
   )
 
-/** A cluster's wallets as of the newest event of the feed. */
-export interface Bundle {
+/** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
+export interface BundleSnapshot {
   generation: number
   newest: number
   clusterName: string | null
@@ -176,24 +176,24 @@ export interface Bundle {
 }
 
 /** Most wallets in a bundle: `main`, and the oldest. */
-export const BUNDLE_WALLETS = 20
+export const MAX_BUNDLE_WALLETS = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
-const bundles = prepare<Bundle & { ord: number }>(
+const bundles = prepare<BundleSnapshot & { ord: number }>(
   'bundles',
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
     FROM journal_heads h CROSS JOIN (
       SELECT p.cluster, array_agg(i.ord) AS ords FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
-      LEFT JOIN LATERAL (${publicWallet(l, 'i.address')}) p ON p.verified GROUP BY p.cluster
+      LEFT JOIN LATERAL (${publicWalletSql(l, 'i.address')}) p ON p.verified GROUP BY p.cluster
     ) c
     LEFT JOIN LATERAL (${oldestName(l, 'c.cluster')}) held ON true
     CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
         AND ($2::text IS NULL OR encode(w.address, 'hex') ~ $2)
-      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${BUNDLE_WALLETS}
+      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${MAX_BUNDLE_WALLETS}
     ) w) w
     WHERE h.network = ${l.network}`,
 )
@@ -207,22 +207,22 @@ export async function findBundles(
   network: Network,
   addresses: readonly Buffer[],
   stored: string | null,
-): Promise<Bundle[]> {
+): Promise<BundleSnapshot[]> {
   // addresses without a cluster have a row, too
   return (await readOnce(addresses, keyOf, (asked) =>
     bundles(db, network, [asked, stored]),
-  )) as Bundle[]
+  )) as BundleSnapshot[]
 }
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginning = prepare<{ name: string }>(
   'names_beginning',
-  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_OUTCOME}
+  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_BID_OUTCOME}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
 
 /** Registered names that begin with a text, in ASCII order. @param prefix in lower case */
-export async function findNamesBeginning(
+export async function findNamesByPrefix(
   db: Queryable,
   network: Network,
   prefix: string,
@@ -236,8 +236,8 @@ export type Availability = 'free' | 'taken' | 'pending'
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
-      ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME}`)} AS taken,
-      ${existsRow(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
+      ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME}`)} AS taken,
+      ${existsRowSql(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 

@@ -1,10 +1,10 @@
-import { BID_WORDS, decodeBid } from '../../registry/journal/bid.js'
+import { BID_OFFSETS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { heldNamesSql, journalEntrySql, prepare, prepareOne } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import { publicWallet } from './publicWallets.js'
+import { publicWalletSql } from './publicWallets.js'
 
 /** A name that an address owns. Times in ms. */
 export interface OwnedName {
@@ -24,15 +24,15 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
   (
     l,
-  ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
+  ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM (${publicWallet(l, '$1')}) w
+    FROM (${publicWalletSql(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
       SELECT n.* FROM (${heldNamesSql(l, 'w.cluster')}) held CROSS JOIN LATERAL (
         SELECT name, seq, updated_seq FROM ${l.names}
-        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON_OUTCOME} AND seq > $2 ORDER BY seq LIMIT $3
+        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON_BID_OUTCOME} AND seq > $2 ORDER BY seq LIMIT $3
       ) n ORDER BY n.seq LIMIT $3
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
@@ -62,7 +62,7 @@ const winning = prepare<{ name: string; body: Buffer }>(
   'winning_bids',
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
-    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_OUTCOME}
+    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_BID_OUTCOME}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     WHERE h.network = ${l.network}`,
 )
@@ -81,7 +81,7 @@ export async function findWinningBids(
 const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | null]>(
   'name_position',
   (l) => `SELECT seq FROM ${l.names}
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME} AND $2::text IS NULL
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME} AND $2::text IS NULL
     UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 

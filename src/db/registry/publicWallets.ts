@@ -1,13 +1,13 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../pg/codes.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * SQL: the public entry of an address: the verified one, or else the oldest. The partial index of public entries has to
- * answer this with LIMIT 1: filtering out private entries takes time that reveals them.
+ * SQL: the public entry of an address: its verified entry, or else its oldest entry. The partial index of public
+ * entries has to answer this with LIMIT 1: filtering out private entries takes time that reveals them.
  */
-export const publicWallet = (l: PartitionNames, address: string): string =>
+export const publicWalletSql = (l: PartitionNames, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private
    ORDER BY verified DESC, created_seq, cluster LIMIT 1`
 
@@ -25,7 +25,7 @@ const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isV
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
     CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
     ) n
     LEFT JOIN LATERAL (
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w

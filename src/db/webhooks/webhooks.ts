@@ -8,7 +8,7 @@ import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept for each webhook. */
-export const FAILURES_KEPT = 100
+export const MAX_KEPT_FAILURES = 100
 
 /** A URL to which a network's public feed is sent, as the operator configured it. */
 export type Webhook = Omit<Plain<StoredWebhook>, 'leaseMs'>
@@ -113,7 +113,7 @@ export async function replayWebhook(
 
 export type WebhookFailure = Plain<StoredFailure>
 
-/** Stores a failed delivery, and deletes all but the newest `FAILURES_KEPT` of its webhook. */
+/** Stores a failed delivery, and deletes all but the newest `MAX_KEPT_FAILURES` of its webhook. */
 export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {
   const { webhook, atMs, message, cursor, reason } = failure
   await readRows(
@@ -122,7 +122,7 @@ export async function addWebhookFailure(db: Queryable, failure: WebhookFailure):
        INSERT INTO webhook_failures (webhook, at_ms, message, cursor, reason)
        SELECT id, $2, $3, $4, $5 FROM webhooks WHERE id = $1 ON CONFLICT DO NOTHING)
      DELETE FROM webhook_failures WHERE webhook = $1 AND at_ms < (
-       SELECT at_ms FROM webhook_failures WHERE webhook = $1 ORDER BY at_ms DESC OFFSET ${FAILURES_KEPT - 2} LIMIT 1)`,
+       SELECT at_ms FROM webhook_failures WHERE webhook = $1 ORDER BY at_ms DESC OFFSET ${MAX_KEPT_FAILURES - 2} LIMIT 1)`,
     [webhook, atMs, message, cursor, reason],
   )
 }
@@ -132,7 +132,7 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   readRows(
     db,
     `SELECT webhook, at_ms, message, cursor, reason FROM webhook_failures WHERE $1::int IS NULL OR webhook = $1
-     ORDER BY at_ms DESC, webhook LIMIT ${FAILURES_KEPT}`,
+     ORDER BY at_ms DESC, webhook LIMIT ${MAX_KEPT_FAILURES}`,
     [id],
   )
 

@@ -8,34 +8,34 @@ import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { Background } from '../../ops/background.js'
 import { chainErrorOf } from '../../ops/causes.js'
-import { type ChainState, isHeadStale, type TrustGround } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type LogTrust } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   type AttachPoint,
   attachPointOf,
-  groundOf,
-  keepsRecord,
+  hasRecordKeeper,
   type ProvedRange,
   provedRange,
-  recordAtOrNull,
+  readAgreedRecordOrNull,
+  trustOfRange,
 } from '../../record/prove.js'
-import { isProvable } from '../../record/ranges.js'
+import { isCoveredByRecord } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measureProgress } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
+import { proveBlocks, type RequestedRecord, recordAtNewestBlock } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
 import { extendTail, type TailExtension } from './tail.js'
 import {
   type ChainIndexerOptions,
-  firstState,
   type IndexerOutcome,
+  initialChainState,
   logCount,
   type TailBlock,
 } from './types.js'
-import { assertNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
-import { firstBatch, writeFollowed } from './write.js'
+import { assertMovesNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
+import { firstWritableBlocks, writeTailStep } from './write.js'
 
 /**
  * Largest gap to the head at which blocks are followed one by one, as facts first. A larger gap is backfilled in
@@ -86,7 +86,7 @@ export class ChainIndexer {
     this.#options = options
     this.#fetcher = new RangeFetcher(options.chain, () => this.#background.isShared)
     const { row, chain } = options
-    this.state = firstState(row, chain.config.rpcUrls.length, chain.stages)
+    this.state = initialChainState(row, chain.config.rpcUrls.length, chain.stages)
   }
 
   /**
@@ -171,7 +171,7 @@ export class ChainIndexer {
       return { kind: 'halted', reason: row.halted }
     }
     if (this.#minimumWei === null) {
-      const head = await this.#inDatabase(() => readHead(pool, row.network))
+      const head = await this.#inDatabase(() => readJournalHead(pool, row.network))
       this.#minimumWei = head.minimumWei
       state.isCaughtUp = head.caughtUp
     }
@@ -191,11 +191,11 @@ export class ChainIndexer {
       await assertCheckpoint(pool, chain, row, epoch)
       const { place, ground } = await attachPointOf(chain, row)
       this.#place = place
-      if (ground && state.trust === null) this.#showGround(ground)
+      if (ground && state.trust === null) this.#showTrust(ground)
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
-    // another node may be further than the one that returned the newest block
+    // another node may have more blocks than the node that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
@@ -209,12 +209,12 @@ export class ChainIndexer {
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
     const last = this.#tail.findLast(({ block }) => block <= confirmed)
-    if (!last || isProvable(chain)) return false
+    if (!last || isCoveredByRecord(chain)) return false
     const header = await chain.rpc.onOneNode((call) => getHeader(call, last.block))
     return header?.hash === toHex(last.hash)
   }
 
-  #showGround({ trust, nodes }: TrustGround): void {
+  #showTrust({ trust, nodes }: LogTrust): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
@@ -245,7 +245,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
-        if (!fetched.record && keepsRecord(chain)) {
+        if (!fetched.record && hasRecordKeeper(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
@@ -299,7 +299,7 @@ export class ChainIndexer {
     const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    let confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
+    let confirming = firstWritableBlocks(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock
         ? { kind: 'behind', latest: latest.number }
@@ -338,16 +338,16 @@ export class ChainIndexer {
   }
 
   /** Requests the record of a confirmed block while logs are read, unless the last step failed. */
-  #askRecord(latest: Header, confirmed: number): AskedRecord | null {
+  #askRecord(latest: Header, confirmed: number): RequestedRecord | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
+    if (!hash || confirmed < row.nextBlock || !hasRecordKeeper(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = recordAtOrNull(chain, block, this.#nodes)
+    const record = readAgreedRecordOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }
@@ -368,19 +368,21 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: keepsRecord(chain) ? packRecord(chain.config, last.lastHash, last.record) : null,
+          record: hasRecordKeeper(chain)
+            ? packRecord(chain.config, last.lastHash, last.record)
+            : null,
         }
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
     if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertNoMoney(confirmed)
+      assertMovesNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
-    this.#minimumWei = await this.#inDatabase(() => writeFollowed(this.#options, write))
+    this.#minimumWei = await this.#inDatabase(() => writeTailStep(this.#options, write))
     if (last) {
       Object.assign(row, to)
       this.#place = last
-      this.#showGround(last.ground)
+      this.#showTrust(last.ground)
       if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
@@ -411,7 +413,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old one. */
+  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old head. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
@@ -419,10 +421,10 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
+    if (hasRecordKeeper(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
-      const { nodes } = await recordByTop(chain, row, known)
-      this.#showGround(groundOf(chain, nodes))
+      const { nodes } = await recordAtNewestBlock(chain, row, known)
+      this.#showTrust(trustOfRange(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
     const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
@@ -438,10 +440,7 @@ export class ChainIndexer {
   }
 }
 
-/**
- * The tail after a range of a catch-up. Keeps the range's last hash, since a local chain may restart from an older
- * state.
- */
+/** The tail after a range of a catch-up: its last hash, since a local chain may restart from an older state. */
 const behind = ({ to: block, lastHash: hash }: ProvedRange): TailExtension => ({
   dropFrom: block,
   blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],

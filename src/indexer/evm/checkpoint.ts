@@ -3,7 +3,7 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { removeNewestRows } from '../../db/journal/rewind/rows.js'
-import { readHashes } from '../../db/journal/tail.js'
+import { readBlockHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
@@ -29,7 +29,7 @@ const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash:
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /** True if some node has the checkpoint's block, and no node has another one. @throws ChainUnavailableError */
-export async function hasCheckpoint(
+export async function isCheckpointOnChain(
   chain: EvmChain,
   { parentHash, nextBlock }: ChainRow,
 ): Promise<boolean> {
@@ -81,7 +81,7 @@ async function restoreLocalCheckpoint(
 ): Promise<boolean> {
   const common = await newestCommonBlock(
     chain,
-    await readHashes(pool, row.network, row.chain),
+    await readBlockHashes(pool, row.network, row.chain),
     row.nextBlock - 1,
   )
   if (!common) return false

@@ -8,19 +8,19 @@ import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type AttachPoint,
   type CheckedRange,
-  keepsRecord,
+  hasRecordKeeper,
   type ProvedRange,
   provedRange,
   rangesCheckedByRecord,
+  readAgreedRecord,
+  readAgreedRecordOrNull,
   recordAfterLogs,
-  recordAt,
-  recordAtOrNull,
   recordMismatchText,
 } from '../../record/prove.js'
 import {
   type ConfirmedRange,
   hasSameLogs,
-  isProvable,
+  isCoveredByRecord,
   type RangeSource,
   readInRanges,
 } from '../../record/ranges.js'
@@ -29,9 +29,9 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { logsOfBlocks, type TailBlock } from './types.js'
 
 /** Record as of a block, requested while logs are read. */
-export interface AskedRecord {
+export interface RequestedRecord {
   hash: Buffer
-  record: ReturnType<typeof recordAtOrNull>
+  record: ReturnType<typeof readAgreedRecordOrNull>
 }
 
 /** The blocks above the checkpoint. */
@@ -60,16 +60,18 @@ const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly TailBlock[]; asked: AskedRecord | null },
+  known: KnownTail & { blocks: readonly TailBlock[]; asked: RequestedRecord | null },
 ): Promise<ProvedRange[]> {
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
-  const keeps = keepsRecord(chain)
+  const keeps = hasRecordKeeper(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
-  const own = keeps ? await (isAsked ? asked!.record : recordAtOrNull(chain, end, least)) : null
-  const top = keeps && !own ? await recordByTop(chain, row, known) : null
+  const own = keeps
+    ? await (isAsked ? asked!.record : readAgreedRecordOrNull(chain, end, least))
+    : null
+  const top = keeps && !own ? await recordAtNewestBlock(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = rangesCheckedByRecord(chain, createRangeWidth(), {
@@ -78,7 +80,7 @@ export async function proveBlocks(
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
     nodes: least,
   })
-  if (!isProvable(chain) || !isDeepStrictEqual(answer, record?.answer))
+  if (!isCoveredByRecord(chain) || !isDeepStrictEqual(answer, record?.answer))
     return readAnew(chain, source, seen)
 
   const proved = { ...seen, record }
@@ -114,7 +116,7 @@ async function readAnew(
 
   const places = new Set(read.flatMap((part) => part.decoded.places))
   const missing = decoded.places.find((one) => !places.has(one))
-  if (missing !== undefined && !isProvable(chain))
+  if (missing !== undefined && !isCoveredByRecord(chain))
     throw new MissingDataError(
       `a node leaves out a log of block ${blockOfPosition(missing)} that was read by the block's hash`,
     )
@@ -126,7 +128,7 @@ async function readAnew(
  * longest.
  * @throws Error where they do not; UndecidedError, ChainUnavailableError
  */
-export async function recordByTop(
+export async function recordAtNewestBlock(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,
@@ -135,7 +137,7 @@ export async function recordByTop(
   const hash = top?.hash ?? row.parentHash
   if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
-  const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
+  const own = await readAgreedRecord(chain, { number, hash: toHex(hash) }, nodes)
   const made = recordAfterLogs(chain, place.record, logsOfBlocks(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
   return own

@@ -7,8 +7,8 @@ import {
   type KnownRecords,
   proveUpTo,
   rangesCheckedByRecord,
-  recordAt,
-  recordAtOrNull,
+  readAgreedRecord,
+  readAgreedRecordOrNull,
 } from '../../record/prove.js'
 import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth, type RangeWidth } from '../../record/width.js'
@@ -64,10 +64,10 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await recordAtOrNull(chain, header, nodes)
+    const early = await readAgreedRecordOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
-    const record = early ?? (await recordAt(chain, latest, nodes))
-    const isHinted = this.#isHinted && isProvable(chain)
+    const record = early ?? (await readAgreedRecord(chain, latest, nodes))
+    const isHinted = this.#isHinted && isCoveredByRecord(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
     this.#folded = await proveUpTo(chain, before, blocks, { number, hash, record }, nodes, alive)

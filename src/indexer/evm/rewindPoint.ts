@@ -3,7 +3,7 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
-import { readHashes } from '../../db/journal/tail.js'
+import { readBlockHashes } from '../../db/journal/tail.js'
 import { attachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommonBlock } from './checkpoint.js'
@@ -14,7 +14,7 @@ import { newestCommonBlock } from './checkpoint.js'
  * @param block first block to leave out
  * @throws Error with one sentence that names a possible block; errors of `attachPointOf`
  */
-export async function rewindPoint(
+export async function checkedRewindTarget(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -48,7 +48,7 @@ export async function rewindPoint(
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
-export async function suggestedBlock(
+export async function suggestRewindBlock(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -62,7 +62,7 @@ async function knownHashes(
   pool: pg.Pool,
   row: ChainRow,
 ): Promise<{ block: number; hash: Buffer }[]> {
-  const kept = (await readHashes(pool, row.network, row.chain)).filter(
+  const kept = (await readBlockHashes(pool, row.network, row.chain)).filter(
     ({ block }) => block < row.nextBlock - 1,
   )
   return row.parentHash ? [{ block: row.nextBlock - 1, hash: row.parentHash }, ...kept] : kept

@@ -1,6 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { logFilterOf } from '../../chains/evm/decodeLogs.js'
-import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
+import { assertHeadersLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
 import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
@@ -76,7 +76,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
       )
     return header
   })
-  assertLinked(headers)
+  assertHeadersLinked(headers)
   // walks back to the first known block
   for (;;) {
     const lowest = headers[0]!

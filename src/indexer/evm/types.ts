@@ -5,7 +5,7 @@ import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { StageClock } from '../../ops/stages.js'
-import type { Progress } from '../progress.js'
+import type { BackfillProgress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
@@ -16,7 +16,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
    * chain.
    */
   haltPatience?: { looks: number; ms: number }
-  onProgress?: (progress: Progress) => void
+  onProgress?: (progress: BackfillProgress) => void
 }
 
 /** Outcome of one step of a chain's indexer. */
@@ -44,7 +44,7 @@ export type IndexerOutcome =
  * @param urls nodes that are configured
  * @param stages measures the stages of its loop
  */
-export const firstState = (
+export const initialChainState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
   urls: number,
   stages = new StageClock(),

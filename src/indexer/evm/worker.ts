@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type ChainRow, readBodies, readChain } from '../../db/journal/chains.js'
+import { type ChainRow, readChain, readEntryBodies } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { createNotify } from '../../ops/notify.js'
+import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
@@ -18,7 +18,7 @@ const HALTED_POLL_MS = 1_000
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
-export interface OpenChain {
+export interface IndexedChain {
   chain: EvmChain
   row: ChainRow
   /** Identifies the chain at the first contact. @throws ChainMismatchError, WrongChainError */
@@ -28,13 +28,13 @@ export interface OpenChain {
 /** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
 export function chainWorker(
   ctx: LeaderContext,
-  { chain, row, identify }: OpenChain,
+  { chain, row, identify }: IndexedChain,
   reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
   const fields = { network, chain: row.label }
-  const notify = createNotify()
+  const notify = createWakeUp()
   let isOpen = false
   let isHalted = false
   // another leader may have moved the checkpoint, and a commit on a broken connection may have succeeded
@@ -57,7 +57,7 @@ export function chainWorker(
   const readRow = async (): Promise<void> => {
     if (!isOpen) await chain.stages.during('node', identify)
     Object.assign(row, await chain.stages.during('database', () => readChain(pool, row)))
-    for (const block of isOpen ? [] : await unappliedMinima(pool, chain, row))
+    for (const block of isOpen ? [] : await findUnappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },
         'a configured minimum is not applied: its block is indexed, `clusterd journal rewind` to it',
@@ -113,7 +113,7 @@ export function chainWorker(
 }
 
 /** Configured minima of blocks for which the journal has another minimum or none. Only a rewind can add them. */
-export async function unappliedMinima(
+export async function findUnappliedMinima(
   pool: pg.Pool,
   { config }: EvmChain,
   row: ChainRow,
@@ -121,7 +121,7 @@ export async function unappliedMinima(
   const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
   if (past.length === 0) return []
   const blocks = past.map(([block]) => block)
-  const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
+  const journalled = await readEntryBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
   return past
     .filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei)))
     .map(([block]) => block)

@@ -1,13 +1,13 @@
 import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
-import { decideEntries, probeEntries, writeBatch } from '../../db/journal/append.js'
+import { foldEntries, probeEntryKeys, writeFoldedBatch } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
-import { lockHead } from '../../db/journal/head.js'
+import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
-import { notify, notifyBlock } from '../../db/pg/notify.js'
-import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
+import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
+import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { TailExtension } from './tail.js'
@@ -17,7 +17,7 @@ import { type ChainIndexerOptions, logsOfBlocks, type TailBlock } from './types.
 export const LIVE_BATCH_ENTRIES = 1_000
 
 /** The first of some blocks, as many as one transaction writes. At least one. */
-export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
+export function firstWritableBlocks(blocks: readonly TailBlock[]): readonly TailBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
     logs += decodedLogCount(decoded)
@@ -46,11 +46,11 @@ function writeConfirmed(
     writePayments(db, row, blocks, payments),
     writeOutcomes(db, row, ends),
     forgetConfirmedTail(db, network, chain, to.nextBlock),
-    ...(decodedLogCount(logs) + received.length > 0 ? [notify(db, network)] : []),
+    ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]
 }
 
-export interface FollowedWrite {
+export interface TailStep {
   /** Kind of step. It is part of the names of fail points. */
   at: 'backfill' | 'follow'
   extension: TailExtension | null
@@ -66,20 +66,20 @@ export interface FollowedWrite {
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
-export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
+export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Promise<bigint> {
   const { pool, row, epoch, chain } = options
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
     // reads the keys under the lock, which unconfirmed bids take too: so a signed change that is committed before a bid
     // is seen is included
-    const [head, , probed] = await pipelined(client, (db) => [
-      lockHead(db, row.network, epoch),
+    const [head, , probed] = await inPipeline(client, (db) => [
+      lockJournalHead(db, row.network, epoch),
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
-      to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
+      to ? probeEntryKeys(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
     const undecided = probed && { entries: logs.entries, head, probed, stages }
-    const decided = undecided && (await decideEntries(client, row.network, undecided))
+    const decided = undecided && (await foldEntries(client, row.network, undecided))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint(`${at}.before_commit`)
     const others = (db: Queryable): Promise<unknown>[] => [
@@ -87,8 +87,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
       notifyBlock(db, row.network),
     ]
-    if (decided) await writeBatch(client, row.network, decided.changes, others)
-    else await pipelined(client, others)
+    if (decided) await writeFoldedBatch(client, row.network, decided.changes, others)
+    else await inPipeline(client, others)
     return minimumWei
   })
 }
@@ -97,7 +97,7 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: FollowedWrite & { extension: TailExtension },
+  { at, extension, minimumWei, to }: TailStep & { extension: TailExtension },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension

@@ -4,7 +4,7 @@ import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type Call, NodePool } from '../../chains/rpc/nodes.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
-import { inChunks } from './chunks.js'
+import { readInChunks } from './chunks.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 const PROGRAM = '11111111111111111111111111111111'
@@ -86,7 +86,7 @@ async function take(
     identity,
     label: 'solana',
   }
-  await inChunks(
+  await readInChunks(
     { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
     signatures.map((signature) => ({ signature, slot: SLOT })),
     async (txs) => void taken.push(...txs),

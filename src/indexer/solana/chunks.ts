@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MissingDataError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
-  assertKeepsSlot,
+  assertNodeHasSlot,
   type ListedTransaction,
   type ReadTransaction,
-  readListed,
+  readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import { measureProgress } from '../progress.js'
@@ -26,7 +26,7 @@ const LOOK_MS = 500
  * @param write takes the transactions of a chunk
  * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
  */
-export async function inChunks(
+export async function readInChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
   write: (txs: readonly ReadTransaction[]) => Promise<void>,
@@ -55,8 +55,8 @@ export async function inChunks(
 }
 
 /**
- * Reads some transactions as nodes agree on them, up to the first on which they do not yet.
- * @throws the error of the very first transaction, if that one is not agreed
+ * Reads transactions on which nodes agree, up to the first transaction on which they do not agree yet.
+ * @throws the error of the first transaction, if nodes do not agree on it
  */
 async function readChunk(
   options: PaymentWatcherOptions,
@@ -83,16 +83,18 @@ async function agreedOn(
   const { signature, slot } = listed
   let unshown: string[] = []
   const ask = async (call: Call) => {
-    const tx = await readListed(call, registrar, listed, commitment).catch((error: Error) => {
-      if (error instanceof UnsupportedVersionError) unshown.push(error.message)
-      throw error
-    })
+    const tx = await readListedTransaction(call, registrar, listed, commitment).catch(
+      (error: Error) => {
+        if (error instanceof UnsupportedVersionError) unshown.push(error.message)
+        throw error
+      },
+    )
     if (rpc.size === 1 && tx?.slot !== slot)
       throw new MissingDataError(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
       )
     // null counts as an answer only of a node that still has this slot
-    if (tx === null) await assertKeepsSlot(call, slot, commitment)
+    if (tx === null) await assertNodeHasSlot(call, slot, commitment)
     return tx
   }
   for (let looks = 1; ; looks++) {

@@ -5,7 +5,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type {
   CommunityNameTarget,
   ConfirmedOutcome,
-  NameTarget,
+  HubNameTarget,
   Payment,
 } from '../../registry/payment/payment.js'
 import {
@@ -17,21 +17,22 @@ import {
 } from '../../registry/payment/quote.js'
 import { storedAddress } from '../../registry/primitives/address.js'
 
-/** Identifies a program's payments among those of all programs. */
+/** Identifies the payments of one program. */
 export interface ProgramIdentity extends QuotedProgram {
   /** The present and earlier keys under which this installation signs quotes. */
   quoteKeys: readonly Uint8Array[]
 }
 
 /**
- * A program with the longest holding time of its payments, ms. Two nodes confirm it, since payments are dated by it.
+ * A program, and the longest time for which it holds a payment, ms. Two nodes confirm the time, since payments are
+ * dated by it.
  */
-export type HoldingProgram = ProgramIdentity & { heldMs: number }
+export type ProgramWithHoldingTime = ProgramIdentity & { heldMs: number }
 
 const originOf = (
   tx: ReadTransaction,
   { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,
-  { heldMs }: HoldingProgram,
+  { heldMs }: ProgramWithHoldingTime,
 ) => ({
   tx: signatureBytes(tx.signature),
   block: tx.slot,
@@ -53,10 +54,10 @@ const idOf = (
 
 /** A payment for a name on the hub in its stored form, with its quote verified. */
 function namePayment(
-  program: HoldingProgram,
+  program: ProgramWithHoldingTime,
   tx: ReadTransaction,
   paid: SeenPayment,
-): Payment<NameTarget> {
+): Payment<HubNameTarget> {
   return {
     id: idOf(program, 'name', paid.sequence),
     sequence: Number(paid.sequence),
@@ -83,7 +84,7 @@ function withinNumber(value: bigint): number {
 
 /** A payment for a community name in its stored form. */
 function communityPayment(
-  program: HoldingProgram,
+  program: ProgramWithHoldingTime,
   tx: ReadTransaction,
   seen: SeenCommunityPayment,
 ): Payment<CommunityNameTarget> {
@@ -105,7 +106,7 @@ function communityPayment(
 }
 
 /** All payments of a transaction in their stored form. */
-export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Payment[] => [
+export const paymentsOf = (program: ProgramWithHoldingTime, tx: ReadTransaction): Payment[] => [
   ...tx.payments.map((paid) => namePayment(program, tx, paid)),
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]

@@ -2,9 +2,9 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import {
-  emptyTransaction,
   type SeenCommunityPayment,
   type SeenPayment,
+  transactionWithoutEvents,
 } from '../../chains/solana/events.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import {
@@ -14,12 +14,12 @@ import {
   quoteId,
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
-import type { HoldingProgram } from './row.js'
+import type { ProgramWithHoldingTime } from './row.js'
 import { SequenceTracker } from './sequence.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
 const HELD_MS = 604_800_000
-const identity: HoldingProgram = {
+const identity: ProgramWithHoldingTime = {
   network: 'mainnet',
   genesisHash: word(1),
   programId: word(2),
@@ -65,7 +65,7 @@ const forCommunity = (
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
   signature: bs58.encode(Buffer.alloc(64, slot)),
   slot,
-  ...emptyTransaction(true),
+  ...transactionWithoutEvents(true),
   ...events,
 })
 const trackerAt = (names = 0, communityNames = 0) =>

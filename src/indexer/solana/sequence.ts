@@ -1,7 +1,11 @@
-import type { ListedTransaction, ReadTransaction, Sequences } from '../../chains/solana/reads.js'
+import type {
+  ListedTransaction,
+  PaymentCounts,
+  ReadTransaction,
+} from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { lastContiguous } from '../../registry/payment/quote.js'
-import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
+import { outcomesOf, type ProgramWithHoldingTime, paymentsOf } from './row.js'
 
 /** The rows that result from some transactions. */
 export interface TrackedRows {
@@ -18,7 +22,7 @@ const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
  * transactions are read again, with the same result.
  */
 export class SequenceTracker {
-  readonly #program: HoldingProgram
+  readonly #program: ProgramWithHoldingTime
   readonly #counts: Record<Payment['target']['kind'], ReturnType<typeof countFrom>>
   /** Read transactions, by signature. */
   readonly #read = new Map<string, { slot: number; hasEvents: boolean }>()
@@ -26,13 +30,13 @@ export class SequenceTracker {
   readonly #early = new Map<string, ConfirmedOutcome>()
 
   /** @param known sequences up to which every payment is stored */
-  constructor(program: HoldingProgram, known: Sequences) {
+  constructor(program: ProgramWithHoldingTime, known: PaymentCounts) {
     this.#program = program
     this.#counts = { name: countFrom(known.names), communityName: countFrom(known.communityNames) }
   }
 
   /** Sequences up to which every payment is known. */
-  get known(): Sequences {
+  get known(): PaymentCounts {
     return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 

@@ -3,14 +3,14 @@ import type { Call } from '../../chains/rpc/nodes.js'
 import {
   listTransactions,
   type ReadTransaction,
-  readListed,
+  readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { orIf } from '../../ops/log/errors.js'
-import { type HoldingProgram, paymentsOf } from './row.js'
+import { fallbackIf } from '../../ops/log/errors.js'
+import { type ProgramWithHoldingTime, paymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Time limit of a list of a minute's slots. */
@@ -20,12 +20,12 @@ const LIST_MS = 20_000
  * Creates the tail: seen payments that are not confirmed, whose status is pending. A cluster that is read at
  * `confirmed` has none.
  */
-export function createPaymentTail(options: PaymentWatcherOptions, program: HoldingProgram) {
+export function createPaymentTail(options: PaymentWatcherOptions, program: ProgramWithHoldingTime) {
   const { pool, rpc, chain, commitment, epoch, stages } = options
   /** Ids of the stored payments. Null until they were written once. */
   let stored: string | null = null
   /**
-   * Replaces the stored unconfirmed payments by those that the cluster shows now.
+   * Replaces the stored unconfirmed payments by the unconfirmed payments that the cluster shows now.
    * @param listedTo newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
    * @param downToSlot slot below which nothing is unconfirmed
    * @returns the number of payments
@@ -62,8 +62,8 @@ async function readTail(
   const read = listed
     .reverse()
     .map((one) =>
-      orIf(
-        readListed(call, registrar, one, 'confirmed'),
+      fallbackIf(
+        readListedTransaction(call, registrar, one, 'confirmed'),
         (error) => error instanceof UnsupportedVersionError,
         null,
       ),

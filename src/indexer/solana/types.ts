@@ -2,7 +2,7 @@ import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
 import type { Registrar } from '../../chains/solana/registrar.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { StageClock } from '../../ops/stages.js'
-import type { Progress } from '../progress.js'
+import type { BackfillProgress } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 
 export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
@@ -17,7 +17,7 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
   stages: StageClock
   /** Called with events that this version can't read. */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
-  onProgress?: (progress: Progress) => void
+  onProgress?: (progress: BackfillProgress) => void
   nowMs?: () => number
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { areConsistent, type ProgramView, unionOfLists } from './view.js'
+import { areCountsConsistent, mergeTransactionLists, type ProgramView } from './view.js'
 
 const view = (slot: number, names: number, communityNames = 0, listed?: string[]): ProgramView => ({
   host: `node-${slot}`,
@@ -26,8 +26,8 @@ it.each([
   // a local node may count within its newest slot
   ['more payments as of one slot', view(7, 3), view(7, 4), true],
 ])('nodes that count %s', (_, a, b, isPossible) => {
-  expect(areConsistent(a, b)).toBe(isPossible)
-  expect(areConsistent(b, a)).toBe(isPossible)
+  expect(areCountsConsistent(a, b)).toBe(isPossible)
+  expect(areCountsConsistent(b, a)).toBe(isPossible)
 })
 
 it.each<[string, ProgramView[], string[]]>([
@@ -38,5 +38,5 @@ it.each<[string, ProgramView[], string[]]>([
   ['the first says there are none of', [view(9, 0, 0, []), view(9, 0, 0, ['a9'])], ['a9']],
   ['no list was due of', [view(9, 0), view(9, 0)], []],
 ])('transactions that %s are read once, oldest first', (_, views, signatures) => {
-  expect(unionOfLists(views).map(({ signature }) => signature)).toEqual(signatures)
+  expect(mergeTransactionLists(views).map(({ signature }) => signature)).toEqual(signatures)
 })

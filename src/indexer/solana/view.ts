@@ -1,31 +1,31 @@
 import type {
-  CountsAt,
   ListedTransaction,
   listTransactions,
-  Sequences,
+  PaymentCounts,
+  PaymentCountsAtSlot,
 } from '../../chains/solana/reads.js'
 
 /** One node's answers about the program. */
-export interface ProgramView extends CountsAt {
+export interface ProgramView extends PaymentCountsAtSlot {
   host: string
   headSlot: number
   /** The list, newest first, down to a slot. Null where no list was due. */
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
 }
 
-/** True if more payments are counted than are known. */
-export const isAhead = (counted: Sequences, known: Sequences): boolean =>
+/** True if a program counts more payments than are known. */
+export const countsMorePayments = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.names < counted.names || known.communityNames < counted.communityNames
 
 /**
  * True if both answers are possible for one program, whose counts never decrease. If two nodes contradict each other,
  * one of them hides payments, or counts payments that nobody made.
  */
-export const areConsistent = (a: CountsAt, b: CountsAt): boolean =>
-  !(a.slot < b.slot && isAhead(a, b)) && !(b.slot < a.slot && isAhead(b, a))
+export const areCountsConsistent = (a: PaymentCountsAtSlot, b: PaymentCountsAtSlot): boolean =>
+  !(a.slot < b.slot && countsMorePayments(a, b)) && !(b.slot < a.slot && countsMorePayments(b, a))
 
 /** All transactions that any of the nodes lists, oldest first. So one node can't hide what another lists. */
-export function unionOfLists(views: readonly ProgramView[]): ListedTransaction[] {
+export function mergeTransactionLists(views: readonly ProgramView[]): ListedTransaction[] {
   const listed = views.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))
   return [...bySignature.values()].sort((a, b) => a.slot - b.slot)

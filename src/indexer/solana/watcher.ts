@@ -5,28 +5,37 @@ import {
   getSlot,
   type ListedTransaction,
   listTransactions,
+  type PaymentCounts,
   type ReadTransaction,
-  readCounts,
-  readHeldMs,
-  type Sequences,
+  readMaxHoldingMs,
+  readPaymentCounts,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
-import { moveCursor, type PaymentCursor, readCursor } from '../../db/payments/cursor.js'
+import {
+  movePaymentCursor,
+  type PaymentCursor,
+  readPaymentCursor,
+} from '../../db/payments/cursor.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
-import { notify } from '../../db/pg/notify.js'
+import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { firstState } from '../evm/types.js'
+import { initialChainState } from '../evm/types.js'
 import { undecidedAlarm, undecidedErrorOf } from '../evm/undecided.js'
-import { inChunks } from './chunks.js'
+import { readInChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
-import { areConsistent, isAhead, type ProgramView, unionOfLists } from './view.js'
+import {
+  areCountsConsistent,
+  countsMorePayments,
+  mergeTransactionLists,
+  type ProgramView,
+} from './view.js'
 
 /**
  * Slots before the cursor that are searched for transactions that a node listed late. Each search doubles the number.
@@ -59,7 +68,7 @@ export class PaymentWatcher {
     this.#nowMs = options.nowMs ?? Date.now
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = firstState(named, rpc.size, options.stages)
+    this.state = initialChainState(named, rpc.size, options.stages)
   }
 
   /**
@@ -102,13 +111,13 @@ export class PaymentWatcher {
         views.push(view)
         return view
       },
-      { isSame: areConsistent },
+      { isSame: areCountsConsistent },
     )
-    const agreed = views.filter((view) => areConsistent(view, answer))
+    const agreed = views.filter((view) => areCountsConsistent(view, answer))
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
-    const fresh = unionOfLists(agreed).filter(isNew)
+    const fresh = mergeTransactionLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await inChunks(this.#options, fresh, async (txs) => {
+    await readInChunks(this.#options, fresh, async (txs) => {
       alive()
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
@@ -168,16 +177,16 @@ export class PaymentWatcher {
     const { registrar, commitment, startSlot, signal } = this.#options
     const { cursor, tracker } = memory
     const [counts, headSlot] = await Promise.all([
-      readCounts(call, registrar, commitment),
+      readPaymentCounts(call, registrar, commitment),
       commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
     const { slot: known, sequence: names, communitySequence: communityNames } = cursor
-    if (counts.slot > known && isAhead({ names, communityNames }, counts))
+    if (counts.slot > known && countsMorePayments({ names, communityNames }, counts))
       throw new RefutedError(
         `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
       )
     const view = { host, ...counts, headSlot, list: null }
-    if (!isDue && !isAhead(counts, tracker.known)) return view
+    if (!isDue && !countsMorePayments(counts, tracker.known)) return view
     // a wrong slot in the cursor must not exclude newer ones
     const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
@@ -217,8 +226,9 @@ export class PaymentWatcher {
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
-      if (to !== memory.cursor) await moveCursor(client, { network, chain }, memory.cursor, to)
-      await notify(client, network)
+      if (to !== memory.cursor)
+        await movePaymentCursor(client, { network, chain }, memory.cursor, to)
+      await notifyNetwork(client, network)
       failpoint('solana.before_commit')
       return to
     }
@@ -235,7 +245,7 @@ export class PaymentWatcher {
 
   #missing(memory: Memory, views: readonly ProgramView[]): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
-    if (isWhole && !views.some((view) => isAhead(view, known))) {
+    if (isWhole && !views.some((view) => countsMorePayments(view, known))) {
       Object.assign(memory, {
         missingSinceMs: null,
         lateSlots: LATE_SLOTS,
@@ -259,7 +269,7 @@ export class PaymentWatcher {
   }
 }
 
-const countsOf = ({ names, communityNames }: Sequences): string =>
+const countsOf = ({ names, communityNames }: PaymentCounts): string =>
   `${names} for names and ${communityNames} for community names`
 
 interface ListPlan {
@@ -275,10 +285,10 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
     ...identity,
-    heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)),
+    heldMs: await rpc.quorum((call) => readMaxHoldingMs(call, registrar, commitment)),
   }
   const cursor = await stages.during('database', () =>
-    readCursor(pool, { network: identity.network, chain }, startSlot),
+    readPaymentCursor(pool, { network: identity.network, chain }, startSlot),
   )
   return {
     cursor,

@@ -3,10 +3,10 @@ import type { SolanaChain } from '../../chains/solana/chain.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/log/log.js'
-import { createNotify } from '../../ops/notify.js'
+import { createWakeUp } from '../../ops/notify.js'
 import { StageClock } from '../../ops/stages.js'
 import type { Worker } from '../../ops/worker.js'
-import { firstState } from '../evm/types.js'
+import { initialChainState } from '../evm/types.js'
 import type { IndexerCallbacks } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
@@ -39,7 +39,7 @@ export function paymentWatcherWorker(
   const commitments =
     commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
   const fields = { network, chain: label }
-  const notify = createNotify()
+  const notify = createWakeUp()
   const report = createReport(log, fields)
   let watcher: PaymentWatcher | null = null
   let notifiedMs = performance.now()
@@ -52,7 +52,7 @@ export function paymentWatcherWorker(
 
   const named = { network, label, chain: 0, nextBlock: startSlot }
   const stages = new StageClock()
-  const unopened = { state: firstState(named, rpc.size, stages) }
+  const unopened = { state: initialChainState(named, rpc.size, stages) }
   reporting.onStart(label, unopened)
   return {
     name: 'the payment watcher',

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../../../test/support/httpServer.js'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
-import { loggedError, sentenceOf } from './errors.js'
+import { errorSentence, loggedError } from './errors.js'
 
 const SECRET = 'planted-secret-1'
 const SRC = fileURLToPath(new URL('../../', import.meta.url))
@@ -60,7 +60,7 @@ describe('an error in the log', () => {
   it('is identified by its place where a library gives it neither a type nor a code', () => {
     const error = new Error(`no ${SECRET}`)
     error.stack = `Error: no ${SECRET}\n    at call (/x/node_modules/pg/lib/client.js:1:2)`
-    expect(sentenceOf(error)).toBe('Error in pg/lib/client.js:1:2')
+    expect(errorSentence(error)).toBe('Error in pg/lib/client.js:1:2')
   })
 
   it('of the driver is logged as a sentence of ours', async () => {
@@ -79,7 +79,7 @@ describe('an error in the log', () => {
       (thrown: unknown) => thrown,
     )
     silent.close()
-    expect(sentenceOf(error)).toBe('the connection to the database broke')
+    expect(errorSentence(error)).toBe('the connection to the database broke')
   })
 
   it('names the violated constraint of PostgreSQL, and no content of the row', () => {
@@ -120,7 +120,7 @@ describe('an error in the log', () => {
     const error = await (async () => void (await work()))().catch((thrown: unknown) => thrown)
     expect(error).toBeDefined()
     expect(logged(error)).not.toContain(SECRET)
-    expect(sentenceOf(error)).not.toContain(SECRET)
+    expect(errorSentence(error)).not.toContain(SECRET)
   })
 
   it('does not trust a message that resembles our stack, odd names or a circle of causes', () => {

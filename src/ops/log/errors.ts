@@ -76,13 +76,13 @@ const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 export const isOwnError = (error: unknown): boolean =>
   OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
 
-export function sentenceOf(error: unknown): string {
+export function errorSentence(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
 /** Returns `fallback` for an expected error. @throws other errors of the work */
-export function orIf<T, const F>(
+export function fallbackIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
   fallback: F,

@@ -50,7 +50,7 @@ export function createLog(options: LogOptions): Logger {
 }
 
 /** Ends the process on uncaught errors: Node itself prints an uncaught error with all of its fields. */
-export function endOnBugs(log: Logger): void {
+export function exitOnUncaughtErrors(log: Logger): void {
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'a bug ended this process')
     process.exit(1)

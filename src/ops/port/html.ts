@@ -30,7 +30,7 @@ export const OPS_POLICY = [
   "frame-ancestors 'none'",
 ].join(';')
 
-export const pageOf = (title: string, body: Html): string =>
+export const htmlPage = (title: string, body: Html): string =>
   html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title}</title><style>${new Html(STYLE)}</style><main><h1>${title}</h1>${body}</main></html>`
     .text

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
-import { sentenceOf } from '../log/errors.js'
+import { errorSentence } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
-import { type Html, html, OPS_POLICY, pageOf } from './html.js'
+import { type Html, html, htmlPage, OPS_POLICY } from './html.js'
 
 /** An answer of the operator's port. `isGood` decides the HTTP status and is not part of the body. */
 interface OpsAnswer {
@@ -55,13 +55,13 @@ export async function startOpsServer(
       json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })
     }
     answer().catch((error: Error) => {
-      json(500, { status: 500, error: 'internal', message: sentenceOf(error) })
+      json(500, { status: 500, error: 'internal', message: errorSentence(error) })
     })
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 5_000
   return {
-    port: await listen(server, port, host),
+    port: await listenOnPort(server, port, host),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -85,7 +85,7 @@ async function servePage(
     }
     response
       .writeHead(status, { ...headers, 'cache-control': 'no-store' })
-      .end(pageOf('clusterd', body))
+      .end(htmlPage('clusterd', body))
   }
   if (request.method !== 'GET')
     return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })
@@ -139,7 +139,7 @@ const NO_PORT: Readonly<Record<string, string>> = {
  * @throws Error with one sentence and without `code`: with the code, an unknown host looks like a failure of the
  * database
  */
-export function listen(server: Server, port: number, host: string): Promise<number> {
+export function listenOnPort(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
       const noHost = `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`

@@ -1,5 +1,5 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
-import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { postMessage } from './post.js'
 import { signedHeaders } from './signature.js'
@@ -123,7 +123,7 @@ async function send(
   const failures = hook.failures + 1
   const failingMs = hook.failingMs ?? nowMs()
   const isParked = reason === GONE || nowMs() - failingMs > PARK_AFTER_MS
-  const nextMs = nowMs() + pauseAfter(failures, PAUSES_MS.webhook)
+  const nextMs = nowMs() + backoffPauseMs(failures, BACKOFF_PAUSES_MS.webhook)
   const failed = { parked: isParked ? reason : null, failures, failingMs, nextMs }
   return { after: { cursor, generation, seen, delivered, ...failed }, failure: { message, reason } }
 }

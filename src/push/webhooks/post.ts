@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { parseTarget, publicLookup } from './target.js'
+import { lookupPublicAddress, parseWebhookUrl } from './target.js'
 
 /** Time limit of a delivery, from the connection to the response's head, ms. */
-export const POST_LIMIT_MS = 10_000
+export const POST_TIMEOUT_MS = 10_000
 
 export interface PostOptions {
   url: string
@@ -27,8 +27,8 @@ export function postMessage({
   allowsPrivate,
   signal,
 }: PostOptions): Promise<number> {
-  const url = parseTarget(text, allowsPrivate)
-  const late = AbortSignal.timeout(POST_LIMIT_MS)
+  const url = parseWebhookUrl(text, allowsPrivate)
+  const late = AbortSignal.timeout(POST_TIMEOUT_MS)
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)
     const open = url.protocol === 'https:' ? httpsRequest : httpRequest
@@ -42,10 +42,10 @@ export function postMessage({
         'user-agent': 'clusterd',
       },
       signal: AbortSignal.any([signal, late]),
-      ...(!allowsPrivate && { lookup: publicLookup }),
+      ...(!allowsPrivate && { lookup: lookupPublicAddress }),
     })
     request.on('error', (error) =>
-      reject(late.aborted ? new Error(`no answer within ${POST_LIMIT_MS / 1_000} s`) : error),
+      reject(late.aborted ? new Error(`no answer within ${POST_TIMEOUT_MS / 1_000} s`) : error),
     )
     // a response that changes the protocol (101) closes the connection without an error; later closes have no effect
     request.on('close', () => reject(new Error('the connection was closed without an answer')))

@@ -12,7 +12,7 @@ import {
   listWebhooks,
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
-import { Loops } from '../../ops/loops.js'
+import { WorkerLoops } from '../../ops/loops.js'
 import { deliverNext } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
@@ -54,7 +54,7 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
     pool,
     allowsPrivate: true,
     signal: stop.signal,
-    loops: new Loops(),
+    loops: new WorkerLoops(),
     log: pino({ level: 'silent' }),
     showCounts: createWebhookMetrics(new Registry()),
     readFeed,

@@ -9,18 +9,18 @@ import {
 import { alarmFields } from '../../ops/alarms.js'
 import { isOwnError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'
-import type { Loops } from '../../ops/loops.js'
-import { createNotify } from '../../ops/notify.js'
+import type { WorkerLoops } from '../../ops/loops.js'
+import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { deliverNext, type ReadFeed } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
-import { POST_LIMIT_MS } from './post.js'
+import { POST_TIMEOUT_MS } from './post.js'
 
 /** Messages that are delivered at once, of different webhooks. */
 const AT_ONCE = 8
 /** Longer than a delivery with its reads. A process that holds a webhook for longer has died. */
-const LEASE_MS = 3 * POST_LIMIT_MS
+const LEASE_MS = 3 * POST_TIMEOUT_MS
 
 export interface WebhookOptions {
   pool: pg.Pool
@@ -29,14 +29,14 @@ export interface WebhookOptions {
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
-  loops: Loops
+  loops: WorkerLoops
   signal: AbortSignal
 }
 
 /** Delivers webhooks until the signal. Several processes may share them. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
-  const notify = createNotify()
+  const notify = createWakeUp()
   const underWay = new Set<Promise<void>>()
   let count = 0
   /** Time of the last count, by a monotonic clock. */

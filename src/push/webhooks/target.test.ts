@@ -4,7 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { postMessage } from './post.js'
-import { isPrivateAddress, parseTarget, publicLookup, TargetRefusedError } from './target.js'
+import {
+  isPrivateAddress,
+  lookupPublicAddress,
+  parseWebhookUrl,
+  TargetRefusedError,
+} from './target.js'
 
 const PRIVATE = [
   ...[
@@ -64,11 +69,15 @@ describe('a target', () => {
       'https://[::1]/',
       'https://[::ffff:7f00:1]/',
     ],
-  ])('%s is refused', (url) => expect(() => parseTarget(url, false)).toThrow(TargetRefusedError))
+  ])('%s is refused', (url) =>
+    expect(() => parseWebhookUrl(url, false)).toThrow(TargetRefusedError),
+  )
 
   it('may be any HTTP URL where private addresses are allowed', () => {
-    expect(parseTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
-    expect(() => parseTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
+    expect(parseWebhookUrl('http://127.0.0.1:8080/hook', true).port).toBe('8080')
+    expect(() => parseWebhookUrl('https://me:secret@example.com/', true)).toThrow(
+      TargetRefusedError,
+    )
   })
 
   it('is refused at connection time where its name resolves to a private address', async () => {
@@ -90,7 +99,7 @@ describe('a target', () => {
       .mockImplementation(((_name: string, _options: object, done: Resolved) =>
         done(null, found)) as never)
     const callback = vi.fn()
-    publicLookup('example.com', { all: true }, callback)
+    lookupPublicAddress('example.com', { all: true }, callback)
     lookup.mockRestore()
     expect(callback.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
   })

@@ -30,7 +30,8 @@ const PRIVATE = {
     '203.0.113.0': 24,
     '224.0.0.0': 3,
   }),
-  // public addresses begin with 2 or 3 (RFC 4291); ranges with an embedded IPv4 address could reach any of these
+  // public addresses begin with 2 or 3 (RFC 4291); ranges with an embedded IPv4 address could reach a private IPv4
+  // address
   ipv6: listOf('ipv6', {
     '::': 3,
     '4000::': 2,
@@ -56,7 +57,7 @@ export const isPrivateAddress = (address: string): boolean => {
  * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
  * @throws TargetRefusedError with one sentence
  */
-export function parseTarget(text: string, allowsPrivate: boolean): URL {
+export function parseWebhookUrl(text: string, allowsPrivate: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TargetRefusedError('The target is no http(s) URL.')
@@ -76,10 +77,10 @@ const refusal = (address: string): TargetRefusedError =>
   )
 
 /**
- * Resolves names for a connection and refuses private addresses. The socket connects to the address that was checked,
- * so a name that resolves differently later (DNS rebinding) has no effect.
+ * DNS look-up for a webhook's connection. It refuses private addresses. The socket connects to the address that was
+ * checked, so a name that resolves differently later (DNS rebinding) has no effect.
  */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
+export const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error) return callback(error, '', 0)
     const hidden = found.find(({ address }) => isPrivateAddress(address))

@@ -1,9 +1,9 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pagesOfProofs, proofFrom, treePages } from '../../db/airdrop/pages.js'
+import { pagesWithProofs, proofFromPages, treePages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
-import { airdropLeaf, buildTree, MAX_LEAVES, rootOfProof } from './tree.js'
+import { airdropLeaf, buildAirdropTree, MAX_LEAVES, rootOfProof } from './tree.js'
 
 interface Allocation {
   account: Buffer
@@ -18,14 +18,14 @@ function build(allocations: readonly Allocation[]) {
   const leaves = allocations.map(({ account, amount }, index) =>
     airdropLeaf(BigInt(index), account, amount),
   )
-  const { nodes, positions } = buildTree(leaves)
+  const { nodes, positions } = buildAirdropTree(leaves)
   const pages = treePages(nodes)
   return {
     root: nodes[0]!,
     leaves,
     nodes,
     pages,
-    proofOf: (index: number) => proofFrom(pages, positions[index]!),
+    proofOf: (index: number) => proofFromPages(pages, positions[index]!),
   }
 }
 
@@ -112,16 +112,16 @@ describe('pages', () => {
     const { pages } = build(some(5_000))
     for (const [page, nodes] of pages)
       expect(nodes.length, `page ${page}`).toBeLessThanOrEqual(62 * 32)
-    expect(pagesOfProofs([2 * MAX_LEAVES - 2])).toHaveLength(4)
-    expect(pagesOfProofs([0])).toEqual([])
-    expect(proofFrom(new Map(), 0)).toEqual([])
+    expect(pagesWithProofs([2 * MAX_LEAVES - 2])).toHaveLength(4)
+    expect(pagesWithProofs([0])).toEqual([])
+    expect(proofFromPages(new Map(), 0)).toEqual([])
   })
 
   it('that are missing or truncated give no proof', () => {
     const { pages } = build(some(10))
     const [page, nodes] = [...pages][0]!
-    expect(() => proofFrom(new Map(), 17)).toThrow('does not have node')
-    expect(() => proofFrom(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow(
+    expect(() => proofFromPages(new Map(), 17)).toThrow('does not have node')
+    expect(() => proofFromPages(new Map([[page, nodes.subarray(0, -1)]]), 17)).toThrow(
       'does not have node',
     )
   })

@@ -21,13 +21,13 @@ export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buf
 /** Maximum number of accounts in an airdrop. Such a tree takes 32 MB, and its rows about 200 MB. */
 export const MAX_LEAVES = 500_000
 
-export const parentOf = (position: number): number => (position - 1) >> 1
+export const parentPosition = (position: number): number => (position - 1) >> 1
 const siblingOf = (position: number): number => (position % 2 === 0 ? position - 1 : position + 1)
 
 /** Positions of the nodes of a proof, the leaf's sibling first. */
 export function proofPositions(position: number): number[] {
   const positions: number[] = []
-  for (let at = position; at > 0; at = parentOf(at)) positions.push(siblingOf(at))
+  for (let at = position; at > 0; at = parentPosition(at)) positions.push(siblingOf(at))
   return positions
 }
 
@@ -43,13 +43,13 @@ export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer =>
   proof.reduce(pairHash, leaf)
 
 /** Nodes by position; the position of each leaf, in the order that they were given in. */
-export interface Tree {
+export interface AirdropTree {
   nodes: readonly Buffer[]
   positions: readonly number[]
 }
 
 /** Builds a tree of at least one leaf. */
-export function buildTree(leaves: readonly Buffer[]): Tree {
+export function buildAirdropTree(leaves: readonly Buffer[]): AirdropTree {
   const last = 2 * leaves.length - 2
   const nodes = new Array<Buffer>(last + 1)
   const positions = new Array<number>(leaves.length)

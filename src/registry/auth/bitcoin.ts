@@ -3,12 +3,12 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 import {
-  anyCheckOf,
+  anyOfChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  startsWith,
+  storedPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
@@ -95,7 +95,7 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
   return isWhole && (items.length === 1 || items.length === 2) ? items : null
 }
 
-/** Check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL; null for another form. */
+/** Signature check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL. Null for other bytes. */
 function taprootCheck(signature: Uint8Array): SignatureCheck | null {
   const hashType = signature[64] ?? DEFAULT
   if (
@@ -111,7 +111,9 @@ function taprootCheck(signature: Uint8Array): SignatureCheck | null {
   }
 }
 
-/** Check of a signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key; null for another form. */
+/**
+ * Signature check of a SegWit signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key. Null for other bytes.
+ */
 function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
   const der = readDer(signature.subarray(0, -1))
   if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
@@ -139,10 +141,10 @@ const FIRST_HEADER = 27
 const HEADERS = 16
 
 /**
- * Check of a signature with a header byte and r ‖ s, whose key is recovered; null for another form. The header's
- * lower bits select the key. Its upper bits name an address type (BIP-137), but wallets disagree about them: Electrum
- * and Trezor use those of P2PKH for SegWit too. So they are ignored, and the address has to belong to the recovered
- * key.
+ * Signature check of a header byte and r ‖ s, from which the key is recovered. Null for other bytes. The header's lower
+ * bits select the key. Its upper bits name an address type (BIP-137), but wallets disagree about them: Electrum and
+ * Trezor use the bits of P2PKH for SegWit too. So the upper bits are ignored, and the address has to belong to the
+ * recovered key.
  */
 function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
   const header = signature[0]! - FIRST_HEADER
@@ -173,7 +175,7 @@ function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
 
 const isOfKey = (wallet: Wallet): wallet is Wallet & { type: KeyType } => wallet.type in SCRIPT
 
-/** Check of a witness; null for another form. */
+/** Signature check of a SegWit or Taproot witness. Null where the bytes are no witness of a single key. */
 function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
   const [signature, key] = readWitness(bytes) ?? []
   if (!signature) return null
@@ -186,20 +188,20 @@ function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
  */
 const SIMPLE = 'smp'
 
-export const bitcoin: WalletKind = {
+export const bitcoinWallets: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
   // segwit, or base58 of 25 bytes, whose text begins with 1 or 3, on testnets with m, n or 2
-  stored: `${startsWith('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
-  coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
+  stored: `${storedPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
+  coin: { type: 0n, stored: storedPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
   read(text) {
-    const { encoded } = openEnvelope(text)
+    const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anyCheckOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
-    return anyCheckOf(
+      return anyOfChecks(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
+    return anyOfChecks(
       decodingsOf(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },

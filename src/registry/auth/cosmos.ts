@@ -2,18 +2,18 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 import {
-  anyCheckOf,
+  anyOfChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  startsWith,
+  storedPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
 /**
- * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made
- * with another hash are refused: those of Ethereum keys (Evmos, Injective) and of several keys.
+ * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made with
+ * another hash are refused: addresses of Ethereum keys (Evmos, Injective) and of several keys.
  */
 
 /** Names of a secp256k1 key in amino JSON, and in protobuf's. */
@@ -33,23 +33,23 @@ const signDoc = (message: string, signer: string): string =>
   '{"account_number":"0","chain_id":"","fee":{"amount":[],"gas":"0"},"memo":"","msgs":[{"type":"sign/MsgSignData",' +
   `"value":{"data":"${Buffer.from(message).toString('base64')}","signer":"${signer}"}}],"sequence":"0"}`
 
-export const cosmos: WalletKind = {
+export const cosmosWallets: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
   // addresses of 20 or 32 bytes; a witness program has one more character
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: {
     type: 118n,
-    stored: startsWith('cosmos1'),
+    stored: storedPatternOfPrefixes('cosmos1'),
     bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words),
   },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"} of 33 and 64 bytes',
   refused:
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   read(text) {
-    const { encoded, fields } = openEnvelope(text)
+    const { encoded, fields } = openSignatureEnvelope(text)
     const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
-    return anyCheckOf(
+    return anyOfChecks(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 
 /** Envelopes that web pages, wallets and shells put around a signature. */
 
 const BYTES = Buffer.from(Array.from({ length: 65 }, (_, i) => (i * 37) % 256))
 const HEX = `0x${BYTES.toString('hex')}`
 const BASE64 = BYTES.toString('base64')
-const read = (text: string) => decodingsOf(openEnvelope(text).encoded)
+const read = (text: string) => decodingsOf(openSignatureEnvelope(text).encoded)
 
 describe('a signature is found', () => {
   it.each([
@@ -56,6 +56,6 @@ describe('no signature is made of', () => {
   })
 
   it('a text that is too long', () => {
-    expect(openEnvelope('a'.repeat(20_001)).encoded).toBe('')
+    expect(openSignatureEnvelope('a'.repeat(20_001)).encoded).toBe('')
   })
 })

@@ -8,7 +8,7 @@ import { toHex } from '../primitives/bytes.js'
 /** Longest text: a contract's signature in hex, with room for JSON around it. */
 const LIMIT_CHARS = 20_000
 
-export interface Envelope {
+export interface SignatureEnvelope {
   /** The signature in hex, base64 or base58, without blanks. Empty where the text has none. */
   encoded: string
   /** The JSON object that has the signature as a field. Empty where there is none. */
@@ -30,7 +30,7 @@ const plainText = (text: string): string => text.replace(BLANKS, '').replace(QUO
  * is a string, a list of bytes (also in the form of a `Buffer` or a `Uint8Array`), or the field `signature`, `sig` or
  * `result` (a wallet's JSON-RPC response) of an object.
  */
-export function openEnvelope(text: string): Envelope {
+export function openSignatureEnvelope(text: string): SignatureEnvelope {
   if (text.length > LIMIT_CHARS) return { encoded: '', fields: {} }
   const inside = text.replace(BLANKS_AROUND, '')
   const isListed = LISTED.test(inside)
@@ -42,19 +42,19 @@ export function openEnvelope(text: string): Envelope {
   }
 }
 
-function openJson(value: unknown, fields: Envelope['fields']): Envelope {
+function openJson(value: unknown, fields: SignatureEnvelope['fields']): SignatureEnvelope {
   if (typeof value === 'string') return { encoded: plainText(value), fields }
   const bytes = listedBytes(value)
   if (bytes) return { encoded: toHex(bytes), fields }
   if (typeof value !== 'object' || value === null) return { encoded: '', fields }
-  const object = value as Envelope['fields']
+  const object = value as SignatureEnvelope['fields']
   return openJson(object.signature ?? object.sig ?? object.result, object)
 }
 
 /** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` or a Buffer's `{"data": [1, 2]}`; null for any other value. */
 function listedBytes(value: unknown): Buffer | null {
   if (typeof value !== 'object' || value === null) return null
-  const { data } = value as Envelope['fields']
+  const { data } = value as SignatureEnvelope['fields']
   const list: object = Array.isArray(data) ? data : value
   const entries = Object.entries(list)
   const isBytes = entries.every(

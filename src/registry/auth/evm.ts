@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { getAddress } from 'viem'
 import { toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
-import { decodeHex, decodingsOf, openEnvelope } from './envelope.js'
+import { decodeHex, decodingsOf, openSignatureEnvelope } from './envelope.js'
 import type { WalletKind } from './kind.js'
 
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
@@ -59,11 +59,11 @@ const LIMIT_BYTES = 8_192
 
 /** Bytes of a contract's signature (ERC-1271), given in hex. Only its chain can check them. Null for any other text. */
 export function parseContractSignature(text: string): Buffer | null {
-  const bytes = decodeHex(openEnvelope(text).encoded)
+  const bytes = decodeHex(openSignatureEnvelope(text).encoded)
   return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
 }
 
-export const evm: WalletKind = {
+export const evmWallets: WalletKind = {
   account: 'Ethereum',
   // EIP-4361 asks for the checksummed form
   shown: (text) => getAddress(text),
@@ -73,7 +73,7 @@ export const evm: WalletKind = {
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   read(text) {
-    const signatures = decodingsOf(openEnvelope(text).encoded)
+    const signatures = decodingsOf(openSignatureEnvelope(text).encoded)
       .map(parseEvmSignature)
       .filter((bytes) => bytes !== null)
     if (signatures.length === 0 && !parseContractSignature(text)) return null

@@ -8,16 +8,16 @@ export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 export interface WalletKind {
   /** Word for its accounts in a message, such as "Ethereum account". */
   account: string
-  /** The address as its messages show it; absent where they show the canonical form. */
+  /** The address as messages of this kind show it. Absent where messages show the canonical form. */
   shown?(text: string): string
-  /** Its messages name the chain on which smart wallets are checked. */
+  /** True if messages of this kind name the chain on which smart wallets are checked. */
   hasChainId?: true
   /** Whether an address of a type can belong to a wallet of this kind. */
   proves(type: Wallet['type']): boolean
   /** Pattern of the hex of its stored addresses, where it differs from the coin's. */
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
-  coin: Coin
+  coin: CoinForm
   /** Description of its signatures, without their envelope (`envelope.ts`). */
   form: string
   /** Sentence that names the signatures and accounts of its chain that are not supported. */
@@ -26,19 +26,19 @@ export interface WalletKind {
   read(signature: string): SignatureCheck | null
 }
 
-export interface Coin {
+export interface CoinForm {
   type: bigint
   /** Pattern of the hex of the coin's stored addresses, without testnet addresses. */
   stored: string
   bytes(wallet: Wallet): Uint8Array
 }
 
-/** Pattern of the hex of stored addresses whose text begins with one of these texts. */
-export const startsWith = (...texts: readonly string[]): string =>
+/** Regular expression for the hex of stored addresses whose text begins with one of the prefixes. */
+export const storedPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Check that succeeds where one of the given checks succeeds; null where there is no check. */
-export function anyCheckOf(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
+export function anyOfChecks(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)
   return given.length === 0
     ? null

@@ -8,7 +8,13 @@ import { expectWithin } from '../../../test/setup/processorTime.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
-import { KIND_NAMES, KINDS, type KindName, kindOf, storedPatternOf } from './kinds.js'
+import {
+  storedPatternOf,
+  WALLET_KIND_NAMES,
+  WALLET_KINDS,
+  type WalletKindName,
+  walletKindOf,
+} from './kinds.js'
 
 /** Number of signatures of each kind to make and check, and of altered ones. */
 const COUNT = Number(process.env.SIGNATURES ?? 60)
@@ -20,9 +26,12 @@ interface Claim {
   signature: string
 }
 /** Whether a signature proves a wallet, decided like in a sign-in. */
-function isProof(kind: KindName, { message, wallet: text, signature }: Claim): boolean {
+function isProof(kind: WalletKindName, { message, wallet: text, signature }: Claim): boolean {
   const wallet = lookupAddress(text)!
-  return kindOf(wallet.type) === kind && (KINDS[kind].read(signature)?.(message, wallet) ?? false)
+  return (
+    walletKindOf(wallet.type) === kind &&
+    (WALLET_KINDS[kind].read(signature)?.(message, wallet) ?? false)
+  )
 }
 
 const sha256d = (bytes: Buffer): Buffer =>
@@ -63,26 +72,29 @@ const LISTS: Record<string, (bytes: Buffer) => string> = {
   'a field that is a list': (bytes) => JSON.stringify({ publicKey: 'x', signature: [...bytes] }),
 }
 
-describe.each(KIND_NAMES.filter((kind) => kind !== 'cosmos'))('signatures of %s in', (kind) => {
-  const { accounts, decode } = SIGNERS[kind]
-  const rows: [string, (bytes: Buffer) => string][] = [
-    ...Object.entries(LISTS),
-    ...Object.entries(FORMS),
-    ...Object.entries(AROUND).map(([around, wrap]): [string, (bytes: Buffer) => string] => [
-      `base64, in ${around}`,
-      (bytes) => wrap(FORMS.base64!(bytes)),
-    ]),
-  ]
-  it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
-    for (const { address: wallet, sign } of await accounts(keyOf(0))) {
-      const bytes = decode(await sign('a message'))
-      const signature = write(bytes)
-      expect(isProof(kind, { message: 'a message', wallet, signature }), signature).toBe(true)
-      bytes[40]! ^= 1
-      expect(isProof(kind, { message: 'a message', wallet, signature: write(bytes) })).toBe(false)
-    }
-  })
-})
+describe.each(WALLET_KIND_NAMES.filter((kind) => kind !== 'cosmos'))(
+  'signatures of %s in',
+  (kind) => {
+    const { accounts, decode } = SIGNERS[kind]
+    const rows: [string, (bytes: Buffer) => string][] = [
+      ...Object.entries(LISTS),
+      ...Object.entries(FORMS),
+      ...Object.entries(AROUND).map(([around, wrap]): [string, (bytes: Buffer) => string] => [
+        `base64, in ${around}`,
+        (bytes) => wrap(FORMS.base64!(bytes)),
+      ]),
+    ]
+    it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
+      for (const { address: wallet, sign } of await accounts(keyOf(0))) {
+        const bytes = decode(await sign('a message'))
+        const signature = write(bytes)
+        expect(isProof(kind, { message: 'a message', wallet, signature }), signature).toBe(true)
+        bytes[40]! ^= 1
+        expect(isProof(kind, { message: 'a message', wallet, signature: write(bytes) })).toBe(false)
+      }
+    })
+  },
+)
 
 describe('signatures of cosmos in', () => {
   interface Signed {
@@ -132,7 +144,7 @@ describe('signatures of cosmos in', () => {
       const [{ sign }] = (await SIGNERS.cosmos.accounts(keyOf(0))) as [Account]
       const signed: Signed = JSON.parse(await sign('a message'))
       const text = JSON.stringify({ ...signed, pub_key: { ...signed.pub_key, type } })
-      expect(KINDS.cosmos.read(text)).toBeNull()
+      expect(WALLET_KINDS.cosmos.read(text)).toBeNull()
     },
   )
 })
@@ -172,7 +184,7 @@ describe('Bitcoin signatures with header', () => {
     const [account] = await SIGNERS.bitcoin.accounts(keyOf(0))
     const bytes = SIGNERS.bitcoin.decode(await account!.sign(message))
     bytes[0] = header
-    expect(KINDS.bitcoin.read(bytes.toString('base64'))).toBeNull()
+    expect(WALLET_KINDS.bitcoin.read(bytes.toString('base64'))).toBeNull()
   })
 })
 
@@ -193,11 +205,11 @@ describe('the prefix of BIP-322', () => {
     const texts = [`smp${await p2pkh!.sign('a')}`]
     for (const prefix of ['ful', 'pof', 'SMP', 'smpsmp', 'smp:', 'xyz'])
       texts.push(`${prefix}${await p2sh!.sign('a')}`)
-    for (const text of texts) expect(KINDS.bitcoin.read(text), text).toBeNull()
+    for (const text of texts) expect(WALLET_KINDS.bitcoin.read(text), text).toBeNull()
   })
 })
 
-describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
+describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
   const { accounts, decode, encode } = SIGNERS[kind]
   const path = new URL(`../../../test/vectors/auth/${kind}.json`, import.meta.url)
   const vectors = JSON.parse(readFileSync(path, 'utf8')) as (Claim & {
@@ -216,7 +228,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
         for (const account of await accounts(keyOf(i))) {
           const stored = lookupAddress(account.address)!.bytes.toString('hex')
           expect(
-            KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+            WALLET_KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
           ).toEqual([kind])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
@@ -235,7 +247,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
   )
 
   it('prove no other wallet of the same key, and no other message', async () => {
-    const all = await Promise.all(KIND_NAMES.map((name) => SIGNERS[name].accounts(keyOf(0))))
+    const all = await Promise.all(WALLET_KIND_NAMES.map((name) => SIGNERS[name].accounts(keyOf(0))))
     const message = 'a message'
     for (const { address, sign } of await accounts(keyOf(0))) {
       const signature = await sign(message)
@@ -256,7 +268,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
     const signature = await account!.sign('a message')
     const long = ['0', 'A', '{', '[', '"', '\n'].map((letter) => letter.repeat(100_000))
     for (const text of ['', '=', `${signature}=`, `\0${signature}`, ...long])
-      expect(expectWithin(500, () => KINDS[kind].read(text))).toBeNull()
+      expect(expectWithin(500, () => WALLET_KINDS[kind].read(text))).toBeNull()
   })
 })
 
@@ -273,7 +285,9 @@ it.each([
   [bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7))), ['cosmos']],
 ])('the stored address %s belongs to %j', (text, kinds) => {
   const stored = Buffer.from(`\x03${text}`).toString('hex')
-  expect(KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored))).toEqual(kinds)
+  expect(
+    WALLET_KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+  ).toEqual(kinds)
 })
 
 /** The example messages of BIP-322, with the id of each one's transaction. */
@@ -295,7 +309,7 @@ it.each([
   ['osmo1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5helwsw', null],
 ])('ENS stores %s as %s', (text, bytes) => {
   const wallet = lookupAddress(text)!
-  const { coin } = KINDS[kindOf(wallet.type)!]
+  const { coin } = WALLET_KINDS[walletKindOf(wallet.type)!]
   const isOf = new RegExp(coin.stored).test(wallet.bytes.toString('hex'))
   expect(isOf ? Buffer.from(coin.bytes(wallet)).toString('hex') : null).toBe(bytes)
 })

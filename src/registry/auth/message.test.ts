@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
 import { authKey, authKeyHash, boundMessageNonce } from './key.js'
-import { boundMessage, isFresh, parseSigningDate, verificationMessage } from './message.js'
+import {
+  boundMessage,
+  isSigningDateFresh,
+  parseSigningDate,
+  verificationMessage,
+} from './message.js'
 
 const golden = JSON.parse(
   readFileSync(new URL('../../../test/vectors/auth/messages.json', import.meta.url), 'utf8'),
@@ -155,9 +160,9 @@ describe('signing dates', () => {
   })
 
   it('are accepted from ten minutes in the past to one minute in the future', () => {
-    expect([-60_001, -60_000, 0, 600_000, 600_001].map((age) => isFresh(at - age, at))).toEqual([
-      ...[false, true, true, true, false],
-    ])
-    expect(isFresh(at - 300_001, at, 300_000)).toBe(false)
+    expect(
+      [-60_001, -60_000, 0, 600_000, 600_001].map((age) => isSigningDateFresh(at - age, at)),
+    ).toEqual([...[false, true, true, true, false]])
+    expect(isSigningDateFresh(at - 300_001, at, 300_000)).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 import type { Wallet } from '../primitives/address.js'
 import type { WalletKind } from './kind.js'
-import { KINDS, kindOf } from './kinds.js'
+import { WALLET_KINDS, walletKindOf } from './kinds.js'
 
 /**
  * Messages that wallets sign to authenticate. The server stores none of them, because it can rebuild a message from
@@ -24,7 +24,7 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-export const isFresh = (
+export const isSigningDateFresh = (
   signingMs: number,
   nowMs: number,
   maxAgeMs = SIGNING_DATE_MAX_AGE_MS,
@@ -67,7 +67,7 @@ export function boundMessage({
   signingDate,
   recovered,
 }: BoundMessage): string {
-  const { account, shown, hasChainId }: WalletKind = KINDS[kindOf(wallet.type)!]
+  const { account, shown, hasChainId }: WalletKind = WALLET_KINDS[walletKindOf(wallet.type)!]
   return [
     `${domain} wants you to sign in with your ${account} account:`,
     shown?.(wallet.text) ?? wallet.text,

@@ -13,7 +13,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { expectWithin } from '../../../test/setup/processorTime.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { evm, parseEvmSignature, personalHash, recoverSigner } from './evm.js'
+import { evmWallets, parseEvmSignature, personalHash, recoverSigner } from './evm.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from './solana.js'
 
@@ -83,7 +83,7 @@ describe('EVM signatures', () => {
     ]
     for (const text of [...forms, `0x${'0'.repeat(100_000)}`, '\n'.repeat(132)])
       expect(
-        quick(() => evm.read(text)),
+        quick(() => evmWallets.read(text)),
         text,
       ).toBeNull()
     fc.assert(

@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../primitives/base58.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyCheckOf, type WalletKind } from './kind.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
+import { anyOfChecks, type WalletKind } from './kind.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
 /** Signatures of Solana accounts over text messages: ed25519 over the message or its off-chain envelope. */
@@ -10,7 +10,7 @@ const SIGNATURE_BYTES = 64
 
 /** Decodings of a text that have 64 bytes. A text without padding may be valid base64 and base58 at once. */
 export function parseSolanaSignature(text: string): Buffer[] {
-  const { encoded } = openEnvelope(text)
+  const { encoded } = openSignatureEnvelope(text)
   return [...decodingsOf(encoded), decodeBase58(encoded, SIGNATURE_BYTES)].filter(
     (bytes) => bytes?.length === SIGNATURE_BYTES,
   ) as Buffer[]
@@ -22,13 +22,13 @@ export function isSignedBySolana(message: string, signature: Uint8Array, key: Ui
   return isSignedByEd25519([text, ...offchainEnvelopes(text, key)], signature, key)
 }
 
-export const solana: WalletKind = {
+export const solanaWallets: WalletKind = {
   account: 'Solana',
   proves: (type) => type === 'solana',
   coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },
   form: '64 bytes in hex, base58 or base64',
   read: (text) =>
-    anyCheckOf(
+    anyOfChecks(
       parseSolanaSignature(text).map(
         (signature) => (message, wallet) =>
           isSignedBySolana(message, signature, wallet.bytes.subarray(1)),

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
 import { parseContractSignature } from './evm.js'
-import { KINDS, type KindName, kindOf } from './kinds.js'
-import { boundMessage, isFresh, parseSigningDate } from './message.js'
+import { WALLET_KINDS, type WalletKindName, walletKindOf } from './kinds.js'
+import { boundMessage, isSigningDateFresh, parseSigningDate } from './message.js'
 
 /** Vectors from the standards' own repositories. test/vectors/standards/README.md has their commits. */
 function vectorsOf<T>(file: string): T {
@@ -13,10 +13,10 @@ function vectorsOf<T>(file: string): T {
 }
 
 /** Outcome of a sign-in's check: the kind cannot have the address, cannot read the signature, or checks it. */
-function outcomeOf(kind: KindName, message: string, address: string, signature: string) {
+function outcomeOf(kind: WalletKindName, message: string, address: string, signature: string) {
   const wallet = lookupAddress(address)!
-  if (kindOf(wallet.type) !== kind) return 'unsupported address'
-  const check = KINDS[kind].read(signature)
+  if (walletKindOf(wallet.type) !== kind) return 'unsupported address'
+  const check = WALLET_KINDS[kind].read(signature)
   return check ? check(message, wallet) : 'unsupported signature'
 }
 
@@ -57,8 +57,8 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
     'full or proof of funds, $type: refused with a sentence that names it',
     ({ signature }) => {
       expect(signature).toMatch(/^(ful|pof)/)
-      expect(KINDS.bitcoin.read(signature)).toBeNull()
-      expect(KINDS.bitcoin.refused).toContain(`(${signature.slice(0, 3)})`)
+      expect(WALLET_KINDS.bitcoin.read(signature)).toBeNull()
+      expect(WALLET_KINDS.bitcoin.refused).toContain(`(${signature.slice(0, 3)})`)
     },
   )
 
@@ -134,7 +134,7 @@ describe('SIWE', () => {
     ).toEqual(expected)
     const signingMs = parseSigningDate(fields.issuedAt)
     const timeMs = Date.parse(fields.time ?? '2026-11-20T08:00:00.000Z')
-    expect(signingMs !== null && isFresh(signingMs, timeMs)).toBe(false)
+    expect(signingMs !== null && isSigningDateFresh(signingMs, timeMs)).toBe(false)
   })
 
   const parsed =

@@ -4,12 +4,12 @@ import { blake2b } from '@noble/hashes/blake2.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openEnvelope } from './envelope.js'
+import { decodingsOf, openSignatureEnvelope } from './envelope.js'
 import {
-  anyCheckOf,
+  anyOfChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  startsWith,
+  storedPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
@@ -33,17 +33,17 @@ function hashOf(message: string): Uint8Array {
   return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
 }
 
-export const sui: WalletKind = {
+export const suiWallets: WalletKind = {
   account: 'Sui',
   proves: (type) => type === 'aptos',
-  coin: { type: 784n, stored: startsWith('0x'), bytes: ({ text }) => fromHex(text) },
+  coin: { type: 784n, stored: storedPatternOfPrefixes('0x'), bytes: ({ text }) => fromHex(text) },
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
-  read: (text) => anyCheckOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
+  read: (text) => anyOfChecks(decodingsOf(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
-/** Check of flag ‖ signature ‖ key; null for another form. */
+/** Signature check of flag ‖ signature ‖ key. Null for other bytes. */
 function checkOf(bytes: Buffer): SignatureCheck | null {
   const curve = CURVES[bytes[0]!]
   if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null

@@ -10,8 +10,8 @@ import {
   lowestPrice,
   PRICE_GRACE_MS,
   type RulesVersion,
-  rulesAt,
   rulesAtBlock,
+  rulesAtTime,
   rulesWithinGrace,
 } from './history.js'
 import type { CommunityRules } from './rules.js'
@@ -37,11 +37,11 @@ describe('the rules at a time', () => {
     [10, 3n],
     [11, 3n],
   ])('are the newest rules set until then, after %d minutes', (minutes, amount) => {
-    expect(rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount).toBe(amount)
+    expect(rulesAtTime(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount).toBe(amount)
   })
 
   it('are null before any rules were set', () => {
-    expect(rulesAt([], T0)).toBeNull()
+    expect(rulesAtTime([], T0)).toBeNull()
   })
 
   it('hold for a block when set in its second, because block times are truncated to seconds', () => {
@@ -127,7 +127,7 @@ describe('the price that counts for a block', () => {
           { length: 31 },
           (_, i) => blockMs - PRICE_GRACE_MS + i * MINUTE_MS,
         )
-        const inForce = [...new Set(moments.flatMap((ms) => rulesAt(history, ms) ?? []))]
+        const inForce = [...new Set(moments.flatMap((ms) => rulesAtTime(history, ms) ?? []))]
         expect(rulesWithinGrace(history, blockMs)).toEqual(inForce)
         const amounts = inForce.flatMap(({ prices }) => prices).map(({ amount }) => Number(amount))
         const least = amounts.length === 0 ? null : BigInt(Math.min(...amounts))

@@ -13,7 +13,7 @@ export const PRICE_GRACE_MS = 30 * 60_000
 const BLOCK_TIME_PRECISION_MS = 1_000
 
 /** Rules in force at a time; null before the first. */
-export function rulesAt(history: readonly RulesVersion[], ms: number): CommunityRules | null {
+export function rulesAtTime(history: readonly RulesVersion[], ms: number): CommunityRules | null {
   return history.findLast(({ atMs }) => atMs <= ms)?.rules ?? null
 }
 
@@ -21,7 +21,7 @@ export function rulesAt(history: readonly RulesVersion[], ms: number): Community
 export const rulesAtBlock = (
   history: readonly RulesVersion[],
   blockMs: number,
-): CommunityRules | null => rulesAt(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
+): CommunityRules | null => rulesAtTime(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
 
 /** Rules in force at any moment from 30 min before a block until the block. */
 export function rulesWithinGrace(

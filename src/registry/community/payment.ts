@@ -8,13 +8,13 @@ import { NATIVE } from './rules.js'
 export interface CommunityPayment {
   /** Label of the network on which the payment was made. */
   network: string
-  /** `native`, or the token's address or mint in its answer form. */
+  /** `native`, or the token's address or mint as responses show it. */
   token: string
   /** Base units. */
   amount: bigint
-  /** Answer form of the address. */
+  /** Recipient's address as responses show it. */
   recipient: string
-  /** Null for a malformed word. */
+  /** Canonical name of the community. Null where its bytes32 is not a valid name. */
   community: string | null
   name: string | null
   /** Time of the block, ms. */

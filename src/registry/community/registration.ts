@@ -18,7 +18,7 @@ export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 export interface PaymentPreference {
   /** Label of a chain. */
   network: string | null
-  /** `native`, or the address or mint of a token in its answer form. */
+  /** `native`, or the address or mint of a token as responses show it. */
   token: string | null
   payer: Wallet['type'] | null
 }
@@ -41,7 +41,7 @@ export interface RegistrationInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** As in `PaymentInputs`. */
   isTaken: boolean
-  /** The beneficiary holds the name already: the request repeats a granted one. */
+  /** The beneficiary holds the name already: the request repeats an earlier request that was granted. */
   isHeld: boolean
   /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null

@@ -118,7 +118,7 @@ function onChain(
 
 export const communityPrice = fields({
   network: network(),
-  /** `native`, or the token's address or mint in its answer form. */
+  /** `native`, or the token's address or mint as responses show it. */
   token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
     text === NATIVE ? text : readAddress(text, fault),
   ).meta({
@@ -180,7 +180,7 @@ const requirement = z.discriminatedUnion(
 export type CommunityRequirement = z.output<typeof requirement>
 
 /** Parts of rules as the interface shows them. */
-export const communityParts = fields({
+export const communityRulesParts = fields({
   prices: listOf(communityPrice, MAX_PRICES)
     .refine(
       (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
@@ -216,7 +216,7 @@ const finished = z
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
   })
-type Parts = z.output<typeof communityParts>
+type Parts = z.output<typeof communityRulesParts>
 const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): Parts => ({
   prices: [...prices],
   ownersOnly,
@@ -236,10 +236,10 @@ const decode = ({
 })
 
 /** Rules as stored in the journal: complete, in canonical form. */
-export const communityRules = z.codec(communityParts, finished, { encode, decode })
+export const communityRules = z.codec(communityRulesParts, finished, { encode, decode })
 /** Rules of a request; missing parts are empty. */
 export const communityRulesInput = z
-  .codec(communityParts.partial(), finished, { encode, decode })
+  .codec(communityRulesParts.partial(), finished, { encode, decode })
   .refine(({ requirements }) => addressesIn(requirements) <= MAX_ALLOWLIST, {
     message: `must name at most ${MAX_ALLOWLIST} addresses in all`,
     path: ['requirements'],

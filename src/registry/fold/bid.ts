@@ -3,12 +3,18 @@ import { type BidEffects, encodeBidEffects } from '../journal/effects.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
-import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
+import {
+  createCluster,
+  type FoldState,
+  isTakenBelowCommunity,
+  loadedCluster,
+  setWallet,
+} from './work.js'
 
 type WonBid = Extract<BidEffects, { outcome: 'won' }>
 
 /** Folds a bid. A winning bid adds its name to the bidder's cluster. */
-export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
+export function applyBid(work: FoldState, row: JournalRow, bid: Bid): void {
   const { changes } = work
   row.actor = bid.wallet
   const decision = decideBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
@@ -34,7 +40,7 @@ function publicCountOf({ created, published }: WonBid): number {
   return published ? 2 : 1
 }
 
-function settleInCluster(work: Work, seq: number, wallet: Buffer): WonBid {
+function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
   if (!verified) {
@@ -48,12 +54,12 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): WonBid {
 
 /** The names of private wallets are not reserved, so the wallet gets a numbered name where its own is taken. */
 function publish(
-  work: Work,
+  work: FoldState,
   seq: number,
   cluster: number,
   key: string,
 ): { walletName: string; isBackedUp: boolean } {
-  const state = wholeCluster(work, cluster)
+  const state = loadedCluster(work, cluster)
   const { wallets } = state
   const entry = wallets.get(key)
   if (!entry) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)
@@ -62,7 +68,7 @@ function publish(
   )
   const name = numberedName(
     entry.name,
-    (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate),
+    (candidate) => taken.has(candidate) || isTakenBelowCommunity(work, state, candidate),
   )
   setWallet(work, publicWalletRow(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }

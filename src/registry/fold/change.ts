@@ -4,16 +4,16 @@ import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { publicWalletRow } from './bid.js'
-import { beginMove, isMoving } from './moves.js'
+import { beginMove, isBlockedByMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows.js'
 import {
   createCluster,
-  isBelowCommunity,
+  type FoldState,
+  isTakenBelowCommunity,
+  loadedCluster,
   removeWallet,
   setWallet,
-  type Work,
-  wholeCluster,
 } from './work.js'
 
 /** Accepted change with its public events, in order. */
@@ -29,10 +29,10 @@ type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kin
  * Folds a change signed by a wallet. It takes effect as a whole or not at all. The API refuses an invalid change
  * before it is appended, but after a rewind an appended change may become invalid.
  */
-export function applyChange(work: Work, row: JournalRow, change: ClusterChange): Decision {
+export function applyChange(work: FoldState, row: JournalRow, change: ClusterChange): Decision {
   const key = keyOf(change.actor)
   const before = work.verified.get(key)
-  const pseudonym = before ? oldestPublic(wholeCluster(work, before.cluster)) : null
+  const pseudonym = before ? oldestPublicWallet(loadedCluster(work, before.cluster)) : null
   const decision = decide(work, row.seq, change, key)
   if ('code' in decision || !decision.hasEffect) return decision
   const { cluster, events } = decision
@@ -44,7 +44,7 @@ export function applyChange(work: Work, row: JournalRow, change: ClusterChange):
   return decision
 }
 
-function decide(work: Work, seq: number, change: ClusterChange, key: string): Decision {
+function decide(work: FoldState, seq: number, change: ClusterChange, key: string): Decision {
   const own = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
@@ -70,7 +70,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
 const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
 
 /** Actor shown in public for a private wallet of the cluster: the oldest public verified wallet, else null. */
-export function oldestPublic({ wallets }: ClusterState): Buffer | null {
+export function oldestPublicWallet({ wallets }: ClusterState): Buffer | null {
   const shown = [...wallets.values()].filter(
     ({ isVerified, isPrivate }) => isVerified && !isPrivate,
   )
@@ -90,13 +90,13 @@ const added = (row: WalletRow): PublicEvent => ({
 })
 
 /** Creates a cluster for a wallet, with its events. */
-function created(work: Work, seq: number, actor: Buffer, key: string, name: string): Shown {
+function created(work: FoldState, seq: number, actor: Buffer, key: string, name: string): Shown {
   const cluster = createCluster(work, seq, actor, key, name)
-  const creator = wholeCluster(work, cluster).wallets.get(key)!
+  const creator = loadedCluster(work, cluster).wallets.get(key)!
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
-function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
+function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
@@ -113,14 +113,14 @@ function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: strin
 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
-function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
-  const decided = decideAdd(work, seq, change, cluster, wholeCluster(work, cluster))
+function addTo(work: FoldState, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
+  const decided = decideAdd(work, seq, change, cluster, loadedCluster(work, cluster))
   return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
 }
 
 /** Sets wallets of a cluster. Each public one gives an event. */
 function setWallets(
-  work: Work,
+  work: FoldState,
   cluster: number,
   rows: WalletRow[],
   eventOf: (row: WalletRow) => PublicEvent,
@@ -135,7 +135,7 @@ function setWallets(
 
 /** Wallets that `add_wallets` adds or changes. */
 function decideAdd(
-  work: Work,
+  work: FoldState,
   seq: number,
   change: Of<'add_wallets'>,
   cluster: number,
@@ -166,7 +166,7 @@ function decideAdd(
  * reserves no name.
  */
 function checkNames(
-  work: Work,
+  work: FoldState,
   state: ClusterState,
   rows: readonly WalletRow[],
 ): ChangeRefusal | null {
@@ -182,14 +182,19 @@ function checkNames(
   const duplicate = rows.find(({ name, isPrivate }) => {
     return (
       (isPrivate ? all : inPublic).get(name)! > 1 ||
-      (!isPrivate && isBelowCommunity(work, state, name))
+      (!isPrivate && isTakenBelowCommunity(work, state, name))
     )
   })
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
-function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: number): Decision {
-  const state = wholeCluster(work, cluster)
+function rename(
+  work: FoldState,
+  seq: number,
+  change: Of<'rename_wallets'>,
+  cluster: number,
+): Decision {
+  const state = loadedCluster(work, cluster)
   const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name } of change.wallets) {
@@ -203,8 +208,8 @@ function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: 
   return checkNames(work, state, rows) ?? setWallets(work, cluster, rows, eventOf)
 }
 
-function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Decision {
-  const { wallets, names } = wholeCluster(work, cluster)
+function remove(work: FoldState, change: Of<'remove_wallets'>, cluster: number): Decision {
+  const { wallets, names } = loadedCluster(work, cluster)
   const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
   for (const row of rows) removeWallet(work, cluster, keyOf(row.address))
@@ -230,10 +235,10 @@ function isLastVerified(
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
 
-function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
+function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
   const cluster = work.clusterSerials.get(keyOf(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
-  const target = wholeCluster(work, cluster)
+  const target = loadedCluster(work, cluster)
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
@@ -259,17 +264,17 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
  * cluster's names move with it in public, so both wallet entries have to be public.
  */
 function leave(
-  work: Work,
+  work: FoldState,
   seq: number,
   from: number,
   entry: WalletRow,
   key: string,
 ): PublicEvent[] | ChangeRefusal {
-  const old = wholeCluster(work, from)
+  const old = loadedCluster(work, from)
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
-  if (isMoving(work, from, entry.cluster, moving)) return { code: 'names_moving' }
+  if (isBlockedByMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removed(row)]
   if (moving.length === 0) return events
@@ -280,12 +285,12 @@ function leave(
 }
 
 function confirmBackup(
-  work: Work,
+  work: FoldState,
   seq: number,
   { address }: Of<'confirm_backup'>,
   cluster: number,
 ): Decision {
-  const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
+  const entry = loadedCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
   const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]
   return setWallets(work, cluster, rows, () => ({

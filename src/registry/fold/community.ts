@@ -1,4 +1,4 @@
-import { rulesAt, rulesAtBlock } from '../community/history.js'
+import { rulesAtBlock, rulesAtTime } from '../community/history.js'
 import { decideCommunityPayment, type PaymentJudgement } from '../community/payment.js'
 import { ANY_PAYMENT, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
@@ -8,22 +8,22 @@ import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.
 import type { PaymentContent } from '../journal/payment.js'
 import { addressOfWord, addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
-import { oldestPublic } from './change.js'
+import { oldestPublicWallet } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
-  assignmentOf,
+  assignmentKey,
   type CommunityNameRow,
-  fullName,
+  communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { setRules, type Work, wholeCluster } from './work.js'
+import { type FoldState, loadedCluster, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community. A refused one has no effect. */
+/** Folds the configuration of a community. A refused configuration has no effect. */
 export function applyConfiguration(
-  work: Work,
+  work: FoldState,
   row: JournalRow,
   change: Configuration,
 ): AcceptedChange | ChangeRefusal {
@@ -31,7 +31,7 @@ export function applyConfiguration(
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
-  const before = rulesAt(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
+  const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
   setRules(work, community, { atMs: row.atMs, rules })
   work.changes.communities.push({ name: community, seq: row.seq })
@@ -43,9 +43,9 @@ export function applyConfiguration(
 const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
 
 /** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
-function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
+function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
   return work.verified.get(keyOf(actor))?.isPrivate
-    ? oldestPublic(wholeCluster(work, cluster))
+    ? oldestPublicWallet(loadedCluster(work, cluster))
     : actor
 }
 
@@ -58,32 +58,32 @@ type Asked = RegisterCommunityName & {
   claim: Buffer | null
 }
 
-/** Folds the registration of a name below a community. A refused one has no effect. */
+/** Folds the registration of a name below a community. A refused registration has no effect. */
 export function applyRegistration(
-  work: Work,
+  work: FoldState,
   row: JournalRow,
   change: RegisterCommunityName,
 ): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
-  const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
+  const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
-  const claim = claimOf(change)
+  const claim = assignmentClaimOf(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // a repeated request has no effect
-  if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
+  if (assigned !== null && work.assigned.get(assignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
   if (refusal) return refusal
   for (const by of [assigned, claim])
-    if (by !== null) work.assigned.set(assignmentOf(community, by), name)
+    if (by !== null) work.assigned.set(assignmentKey(community, by), name)
   const { isVerified, actor: shown } = shownOf(work, asked)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
   return { cluster, hasEffect: true }
 }
 
-function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
+function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
@@ -101,14 +101,17 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
 }
 
 /** Whether the name is for the actor, or for another wallet verified in its cluster. */
-const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
+const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** A claim in the form of the state: the account's 32-byte word, read as an address. */
-export const claimOfAccount = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
+/** The stored address under which the state has an account's claim: the account as bytes32, read as an address. */
+export const storedClaimAddress = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
 
-/** Claim of an assignment; null for none or an unknown one. */
-export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
+/**
+ * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
+ * not stored.
+ */
+export const assignmentClaimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 
 /**
@@ -116,45 +119,48 @@ export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | nu
  * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
  * Requirements do not matter.
  */
-function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
+function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = asked
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
   if (work.verified.get(keyOf(wallet))?.cluster !== cluster)
     return { code: 'not_in_cluster', address: wallet }
   for (const by of [cluster, claim])
-    if (by !== null && work.assigned.has(assignmentOf(community, by)))
+    if (by !== null && work.assigned.has(assignmentKey(community, by)))
       return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
-function isTaken(work: Work, community: string, name: string, freed?: number): boolean {
-  const seq = work.communityNames.get(fullName(community, name))
+function isTaken(work: FoldState, community: string, name: string, freed?: number): boolean {
+  const seq = work.communityNames.get(communityNameKey(community, name))
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  return [...wholeCluster(work, cluster).wallets.values()].some(
+  return [...loadedCluster(work, cluster).wallets.values()].some(
     (entry) => entry.name === name && !entry.isPrivate,
   )
 }
 
 /** Gives a name to its owner, replacing an earlier owner. */
-export function setCommunityName({ changes, communityNames }: Work, row: CommunityNameRow): void {
+export function setCommunityName(
+  { changes, communityNames }: FoldState,
+  row: CommunityNameRow,
+): void {
   const { community, name, seq } = row
-  if (communityNames.has(fullName(community, name))) {
+  if (communityNames.has(communityNameKey(community, name))) {
     changes.communityNames = changes.communityNames.filter(
       (one) => one.community !== community || one.name !== name,
     )
     changes.communityNamesFreed.push({ community, name })
   }
-  communityNames.set(fullName(community, name), seq)
+  communityNames.set(communityNameKey(community, name), seq)
   changes.communityNames.push(row)
 }
 
 type Registered = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a name. The event names the owner's cluster unless the owner is a private wallet there. */
-function registerName(work: Work, row: JournalRow, registered: Registered): void {
+function registerName(work: FoldState, row: JournalRow, registered: Registered): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
@@ -172,7 +178,7 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
  *
  * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
-function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
+function shownOf(work: FoldState, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
   const { actor, wallet, community, rules, cluster } = asked
   if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
@@ -183,7 +189,7 @@ function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: 
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-export function applyPayment(work: Work, row: JournalRow, content: PaymentContent): void {
+export function applyPayment(work: FoldState, row: JournalRow, content: PaymentContent): void {
   const { payment, community, name } = content
   row.actor = payment.payer
   const judgement = decidePayment(work, content)
@@ -193,7 +199,10 @@ export function applyPayment(work: Work, row: JournalRow, content: PaymentConten
   else registerName(work, row, { community: community!, name: name!, ...owned })
 }
 
-function decidePayment(work: Work, { payment, community, name }: PaymentContent): PaymentJudgement {
+function decidePayment(
+  work: FoldState,
+  { payment, community, name }: PaymentContent,
+): PaymentJudgement {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {

@@ -7,33 +7,38 @@ import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyConfiguration, applyPayment, applyRegistration, claimOf } from './community.js'
+import {
+  applyConfiguration,
+  applyPayment,
+  applyRegistration,
+  assignmentClaimOf,
+} from './community.js'
 import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
   type Changes,
-  fullName,
+  communityNameKey,
   type JournalRow,
+  type RegistrySlice,
   type RowKeys,
-  type Slice,
 } from './rows.js'
-import { beginWork, finishWork, type Work } from './work.js'
+import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
- * The registry's state as a pure fold of the journal. `keysOf` lists the rows that a batch reads, the writer loads
- * them into a `Slice`, and `fold` returns the rows to write.
+ * The registry's state as a pure fold of the journal. `rowKeysOf` lists the rows that a batch reads, the writer loads
+ * them into a `RegistrySlice`, and `fold` returns the rows to write.
  */
 
 /** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
+export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
   const keys: RowKeys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
     clusterIds: new Set(),
     movers: [],
-    slices: [],
+    continuedMoves: [],
     movedNames: 0,
     communities: new Map(),
     communityNames: new Set(),
@@ -66,7 +71,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
       keys.movers.push(keyOf(content.actor))
       return
     case 'move_names':
-      keys.slices.push(keyOf(content.clusterId))
+      keys.continuedMoves.push(keyOf(content.clusterId))
       return
     case 'add_wallets':
     case 'rename_wallets':
@@ -78,7 +83,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
     case 'register_community_name':
       addCommunityName(keys, content, content.wallet, causeMs)
       if (content.isAssigned) keys.assignments.add(content.community)
-      if (claimOf(content)) keys.claims.add(keyOf(claimOf(content)!))
+      if (assignmentClaimOf(content)) keys.claims.add(keyOf(assignmentClaimOf(content)!))
       return
     case 'pay_community_name':
       addCommunityName(
@@ -101,7 +106,7 @@ function addCommunityName(
   if (community === null || name === null) return
   addCommunity(keys, community, sinceMs)
   keys.wallets.add(keyOf(wallet))
-  keys.communityNames.add(fullName(community, name))
+  keys.communityNames.add(communityNameKey(community, name))
 }
 
 function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {
@@ -122,15 +127,15 @@ function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): v
  * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
  * and the stored timestamps as causes, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
- * @throws Error for a slice without a key of `keysOf`
+ * @throws Error for a slice without a key of `rowKeysOf`
  */
 export function fold(
-  before: Slice,
+  before: RegistrySlice,
   entries: readonly DecodedEntry[],
   writerMs: number,
   rulesOf = rulesetOf,
 ): Changes {
-  const work = beginWork(before, entries)
+  const work = beginFold(before, entries)
   const { changes } = work
   for (const entry of entries) {
     work.rules = rulesOf(entry.ruleset)
@@ -159,10 +164,10 @@ export function fold(
     if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }
-  return finishWork(work, before)
+  return finishFold(work, before)
 }
 
-function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
+function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {
     case 'bid':
       applyBid(work, row, content)
@@ -188,7 +193,7 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
 }
 
 function noteOutcome(
-  { changes }: Work,
+  { changes }: FoldState,
   { seq }: JournalRow,
   made: AcceptedChange | ChangeRefusal,
 ): void {

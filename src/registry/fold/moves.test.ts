@@ -36,7 +36,7 @@ const held = (registry: MemoryRegistry) =>
 /** The registry's state without its feed, and without who changed a name last. */
 const answers = (registry: MemoryRegistry) => ({ held: held(registry), wallets: rowsOf(registry) })
 
-/** Appends the next slice of a move in progress. */
+/** Appends the next part of a move in progress. */
 function moveOn(registry: MemoryRegistry, of: number, rules: Ruleset): Entry {
   const { source } = registry.moves[of % registry.moves.length]!
   const entry = sliceOf(registry.clusters[source - 1]!.id)
@@ -49,7 +49,7 @@ const eventsOf = (registry: MemoryRegistry, from = 0): string[] =>
   registry.journal.slice(from).flatMap((row) => publicEvents(row).map(line))
 
 /**
- * Applies steps, with slices between them, to the registry and to a model whose names move at once. Steps that are
+ * Applies steps, with parts of moves between them, to the registry and to a model whose names move at once. Steps that are
  * refused because names are moving are skipped in the model.
  */
 function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) {
@@ -138,8 +138,8 @@ const CROWDED: Step[] = [
   { do: 'verify', w: 0, c: 2 },
 ]
 
-describe('names that move in slices', () => {
-  it('end in the same cluster as in one unbounded move, and no slice changes a look-up', () => {
+describe('names that move in parts', () => {
+  it('end in the same cluster as in one unbounded move, and no part changes a look-up', () => {
     const seen = { slices: 0, refusals: new Set<string>() }
     fc.assert(
       fc.property(played, ([list, slices, atOnce]) => {
@@ -199,7 +199,7 @@ describe('names that move in slices', () => {
   })
 })
 
-describe('a slice', () => {
+describe('a part', () => {
   const a = wallet(1)
   const b = wallet(2)
   const rules = inSlicesOf(2)

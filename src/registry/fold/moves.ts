@@ -3,27 +3,27 @@ import { encodeChangeEffects } from '../journal/effects.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
-import { type Work, wholeCluster } from './work.js'
+import { type FoldState, loadedCluster } from './work.js'
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
- * transfers the first names, at most `namesPerEntry`. Further `move_names` entries ("slices") transfer the others,
+ * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the others,
  * oldest first.
  *
- * 1. The decision moves all names at once: look-ups return the target as their holder before and after their slice. A
- * slice changes no look-up except who changed a name last, and when.
- * 2. Until the last slice the source has no verified wallet and accepts none, so it gets no further names.
+ * 1. The decision moves all names at once: look-ups return the target as their holder before and after their part. A
+ * part changes no look-up except who changed a name last, and when.
+ * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
  * 4. A target keeps a verified wallet, because it holds names.
- * 5. A slice is an entry that names only the source, so the fold stays a function of the journal. A slice without
+ * 5. A part is an entry that names only the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *
- * After the last slice, tables and feed equal those of a move in one entry, except for the entries' numbers.
+ * After the last part, tables and feed equal those of a move in one entry, except for the entries' numbers.
  */
 
 /** True if a move in progress forbids that names leave a cluster for another. */
-export function isMoving(
-  work: Work,
+export function isBlockedByMove(
+  work: FoldState,
   source: number,
   target: number,
   moving: readonly ClusterName[],
@@ -36,11 +36,11 @@ export function isMoving(
   )
 }
 
-/** Begins a move. @returns the events of the first slice */
-export function beginMove(work: Work, move: MoveRow): PublicEvent[] {
+/** Begins a move. @returns the events of the names that move with the deciding entry */
+export function beginMove(work: FoldState, move: MoveRow): PublicEvent[] {
   const { source, target } = move
-  const from = wholeCluster(work, source)
-  const to = wholeCluster(work, target)
+  const from = loadedCluster(work, source)
+  const to = loadedCluster(work, target)
   for (const [name, holder] of work.owners) if (holder === source) work.owners.set(name, target)
   const names = from.names
   to.names = [...to.names, ...names].sort((a, b) => a.seq - b.seq)
@@ -48,8 +48,8 @@ export function beginMove(work: Work, move: MoveRow): PublicEvent[] {
   return writeDown(work, { ...move, names }, move.seq)
 }
 
-/** Folds a slice. */
-export function continueMove(work: Work, row: JournalRow, { clusterId }: MoveContent): void {
+/** Folds a `move_names` entry: moves the next names. */
+export function continueMove(work: FoldState, row: JournalRow, { clusterId }: MoveContent): void {
   const source = work.clusterSerials.get(keyOf(clusterId))
   const move = source !== undefined && work.moves.get(source)
   if (!move) return
@@ -61,7 +61,7 @@ export function continueMove(work: Work, row: JournalRow, { clusterId }: MoveCon
 
 /** Transfers the next names of a move. */
 function writeDown(
-  work: Work,
+  work: FoldState,
   move: MoveRow & { names: readonly ClusterName[] },
   seq: number,
 ): PublicEvent[] {

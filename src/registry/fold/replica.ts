@@ -1,20 +1,33 @@
 import { encodeBidEffects, encodeChangeEffects } from '../journal/effects.js'
-import { clustersOf, storedEvent } from '../journal/eventForms.js'
+import { clustersOfEvent, toStoredEvent } from '../journal/eventForms.js'
 import {
   EVENTS,
+  type MirrorState,
   type PublicEvent,
-  type PublicState,
   type PublicWallet,
 } from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
-import type { ReadEvent } from '../log/leafReader.js'
+import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
-import { keysOf } from './index.js'
-import { type Changes, fullName, type JournalRow, type RowKeys, type Slice } from './rows.js'
-import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
+import { rowKeysOf } from './index.js'
+import {
+  type Changes,
+  communityNameKey,
+  type JournalRow,
+  type RegistrySlice,
+  type RowKeys,
+} from './rows.js'
+import {
+  beginFold,
+  type FoldState,
+  finishFold,
+  loadedCluster,
+  removeWallet,
+  setWallet,
+} from './work.js'
 
 /**
  * Public state of a mirror, folded from another service's feed. The feed has events without their causes. The rows
@@ -25,8 +38,8 @@ import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster
 const MOST_EVENTS = 2_048
 
 /** Groups events into entries. Wallets added together are ordered by address. */
-export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
-  const entries: ReadEvent[][] = []
+export function groupIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
+  const entries: LeafEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
     if (open && open.length < MOST_EVENTS && isListedWith(open.at(-1)!, event)) open.push(event)
@@ -35,7 +48,7 @@ export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
   return entries
 }
 
-const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boolean =>
+const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boolean =>
   event.type === 'ADD_WALLET' &&
   (last.event.type === 'ADD_WALLET' || last.event.type === 'CREATE_CLUSTER') &&
   atMs === last.atMs &&
@@ -44,16 +57,16 @@ const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
-  const keys = keysOf([])
+export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
+  const keys = rowKeysOf([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
     if (event.type === 'CREATE_CLUSTER') made.add(event.cluster)
-    const before = clustersOf(event).filter((id) => !made.has(id))
+    const before = clustersOfEvent(event).filter((id) => !made.has(id))
     for (const id of before) keys.clusterIds.add(keyOf(fromHex(id)))
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
-      keys.communityNames.add(fullName(event.community, event.name))
+      keys.communityNames.add(communityNameKey(event.community, event.name))
     // an actor may also be verified by an earlier event of the same batch; only the others are read
     const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (asks && actor) keys.wallets.add(keyOf(actor))
@@ -62,8 +75,8 @@ export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Changes {
-  const work = beginWork(before, [])
+export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][]): Changes {
+  const work = beginFold(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)
   const { head, journal } = work.changes
@@ -90,22 +103,22 @@ export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Chan
     })
     head.publicSeq += events.length
   }
-  return finishWork(work, before)
+  return finishFold(work, before)
 }
 
 /** State of the mirror while events are applied in order. */
-class CopyState implements PublicState {
-  readonly #work: Work
+class CopyState implements MirrorState {
+  readonly #work: FoldState
   /** Serials of clusters by their public ids. */
   readonly #serials = new Map<string, number>()
-  #event!: ReadEvent
+  #event!: LeafEvent
 
-  constructor(work: Work) {
+  constructor(work: FoldState) {
     this.#work = work
   }
 
   /** Applies an event. @returns the event as the journal stores it @throws RangeError */
-  apply(read: ReadEvent): PublicEvent {
+  apply(read: LeafEvent): PublicEvent {
     this.#event = read
     const { event } = read
     EVENTS[event.type].apply(this, event as never)
@@ -113,7 +126,7 @@ class CopyState implements PublicState {
       'wallet' in event && event.cluster !== null
         ? this.#walletsOf(event.cluster).get(keyOf(event.wallet))
         : undefined
-    return storedEvent(event, (id) => this.#serialOf(id), wallet)
+    return toStoredEvent(event, (id) => this.#serialOf(id), wallet)
   }
 
   createCluster({ cluster }: On<'createCluster'>) {
@@ -194,7 +207,7 @@ class CopyState implements PublicState {
   }
 
   #walletsOf(cluster: string) {
-    return wholeCluster(this.#work, this.#serialOf(cluster)).wallets
+    return loadedCluster(this.#work, this.#serialOf(cluster)).wallets
   }
 
   #serialOf(id: string): number {
@@ -210,7 +223,7 @@ class CopyState implements PublicState {
   }
 }
 
-type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
+type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /** Kind, body and effects of an entry with the given events. */
 function contentOf(

@@ -26,15 +26,15 @@ export interface RowKeys {
   clusterIds: Set<string>
   /** Signers of `verify_wallet`, one per change. Names of the clusters that they leave may move. */
   movers: string[]
-  /** Ids of clusters whose names are still moving, one per slice. */
-  slices: string[]
+  /** Ids of clusters whose names are still moving, one for each `move_names` entry of the batch. */
+  continuedMoves: string[]
   /** Maximum number of names that the batch moves out of one cluster. */
   movedNames: number
   /**
    * Communities, each with the time (ms) from which its rules are needed. Their owners' clusters are loaded in full.
    */
   communities: Map<string, number>
-  /** Community names that may be registered, as `fullName`. */
+  /** Community names that may be registered, by `communityNameKey`. */
   communityNames: Set<string>
   /** Communities that have a name assigned after a claim. */
   assignments: Set<string>
@@ -47,7 +47,7 @@ export interface RowKeys {
 }
 
 /** Full form of a community name: `community/name`. */
-export const fullName = (community: string, name: string): string => `${community}/${name}`
+export const communityNameKey = (community: string, name: string): string => `${community}/${name}`
 
 /** Cluster in which a wallet is verified. */
 interface VerifiedWallet {
@@ -73,8 +73,11 @@ export interface ClusterState {
   names: ClusterName[]
 }
 
-/** Rows that a batch reads, in their state before the batch. `fold` works on copies, so a slice may be folded again. */
-export interface Slice {
+/**
+ * Rows that a batch of entries reads, in their state before the batch. `fold` works on copies, so the same rows can be
+ * folded again.
+ */
+export interface RegistrySlice {
   network: Network
   head: JournalHead
   /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
@@ -83,8 +86,8 @@ export interface Slice {
   /** Smallest number with a free cluster id, for each wallet that is unverified or may become so within the batch. */
   nextClusterNumber: Map<string, number>
   /**
-   * Clusters loaded in full, by serial: of actors, of communities' owners, those that changes name, and of privately
-   * verified bidders.
+   * Clusters loaded in full, by serial: clusters of actors, of communities' owners and of privately verified bidders,
+   * and clusters that a change names.
    */
   clusters: Map<number, ClusterState>
   /** Serials of the named clusters that exist, by id key. */
@@ -92,17 +95,20 @@ export interface Slice {
   /** Rules of requested communities in journal order, beginning with the rules in force at the requested time. */
   communities: Map<string, readonly RulesVersion[]>
   /**
-   * Names below communities (`fullName`) that are taken: those of the batch, and those that collide with a wallet
-   * name. Each has the sequence number of its registration.
+   * Names below communities (`communityNameKey`) that are taken: names that the batch requests, and names that collide with a
+   * wallet name. Each has the sequence number of its registration.
    */
   communityNames: Map<string, number>
-  /** Names assigned to loaded clusters, and for claims of the batch, by `assignmentOf`. */
+  /** Names assigned to loaded clusters, and for claims of the batch, by `assignmentKey`. */
   assigned: Map<string, string>
-  /** Moves in progress from or to loaded clusters, and moves that slices of the batch continue, by source. */
+  /**
+   * Moves in progress from or to loaded clusters, and moves that the batch continues, by the serial of the cluster that
+   * loses names.
+   */
   moves: Map<number, Move>
 }
 
-/** Names that move in slices (moves.ts). Clusters are serials. */
+/** A move of names between two clusters that takes several entries (moves.ts). Clusters are serials. */
 export interface MoveRow {
   source: number
   target: number
@@ -115,14 +121,14 @@ export interface MoveRow {
 /** A move, with the names that the batch may move. */
 interface Move extends MoveRow {
   /**
-   * Names still to move, oldest first: all, or one more than the batch moves at most; empty where the batch has no
-   * slice of it.
+   * Names still to move, oldest first: all names, or at most one more than the batch moves; empty where no entry of the
+   * batch continues the move.
    */
   names: readonly ClusterName[]
 }
 
 /** Key of an assignment, by its cluster (a serial) or by the claim's account (a stored address). */
-export const assignmentOf = (community: string, by: number | Buffer): string =>
+export const assignmentKey = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
 export interface JournalRow extends Required<Entry> {

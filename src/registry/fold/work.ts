@@ -3,10 +3,16 @@ import type { Entry } from '../journal/entry.js'
 import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
-import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
+import {
+  type Changes,
+  type ClusterState,
+  communityNameKey,
+  type RegistrySlice,
+  type WalletRow,
+} from './rows.js'
 
-/** State of a running fold: the slice after the entries so far, and the rows to write. */
-export interface Work extends Omit<Slice, 'head' | 'clusters'> {
+/** State of a running fold: the loaded rows as the entries so far have changed them, and the rows to write. */
+export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
   /** null in a batch that loads no cluster in full; new clusters are then only added to the changes. */
   clusters: Map<number, ClusterState> | null
   /** Rules of the current entry. */
@@ -14,7 +20,7 @@ export interface Work extends Omit<Slice, 'head' | 'clusters'> {
   changes: Changes
 }
 
-export function beginWork(before: Slice, entries: readonly Entry[]): Work {
+export function beginFold(before: RegistrySlice, entries: readonly Entry[]): FoldState {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
   const isWhole =
@@ -52,7 +58,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
   }
 }
 
-const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
+const copyClusters = (clusters: RegistrySlice['clusters']): Map<number, ClusterState> =>
   new Map(
     [...clusters].map(([serial, { wallets, names }]) => [
       serial,
@@ -60,8 +66,8 @@ const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
     ]),
   )
 
-/** Ends a fold. The wallet and move rows to write are the differences from the slice. */
-export function finishWork(work: Work, before: Slice): Changes {
+/** Ends a fold. The wallet and move rows to write are the differences from the rows that were loaded. */
+export function finishFold(work: FoldState, before: RegistrySlice): Changes {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
     const old = before.clusters.get(serial)?.wallets
@@ -85,38 +91,45 @@ export function finishWork(work: Work, before: Slice): Changes {
 }
 
 /** A cluster that was loaded in full. @throws Error for any other */
-export function wholeCluster(work: Work, serial: number): ClusterState {
+export function loadedCluster(work: FoldState, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
   if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
 }
 
-export function setRules(work: Work, community: string, version: RulesVersion): void {
+export function setRules(work: FoldState, community: string, version: RulesVersion): void {
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/** Whether a name is taken below a community of the cluster. Public wallets share the namespace with these names. */
-export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
+/**
+ * Whether a name is taken below a community of the cluster. Names of public wallets count too: both kinds of names
+ * share a namespace.
+ */
+export const isTakenBelowCommunity = (
+  work: FoldState,
+  { names }: ClusterState,
+  name: string,
+): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a pass over all names of a cluster
   work.communityNames.size > 0 &&
-  names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
+  names.some((owned) => work.communityNames.has(communityNameKey(owned.name, name)))
 
 /** Sets a wallet of a cluster that was loaded in full. */
-export function setWallet(work: Work, row: WalletRow): void {
+export function setWallet(work: FoldState, row: WalletRow): void {
   const key = keyOf(row.address)
-  wholeCluster(work, row.cluster).wallets.set(key, row)
+  loadedCluster(work, row.cluster).wallets.set(key, row)
   if (row.isVerified) work.verified.set(key, { cluster: row.cluster, isPrivate: row.isPrivate })
 }
 
 /** Removes a wallet from a cluster that was loaded in full. The wallet may be verified in another cluster already. */
-export function removeWallet(work: Work, cluster: number, key: string): void {
-  wholeCluster(work, cluster).wallets.delete(key)
+export function removeWallet(work: FoldState, cluster: number, key: string): void {
+  loadedCluster(work, cluster).wallets.delete(key)
   if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
 }
 
 /** Creates a cluster. Its creator is its first wallet, public and verified. @returns the cluster's serial */
 export function createCluster(
-  work: Work,
+  work: FoldState,
   seq: number,
   creator: Buffer,
   key: string,

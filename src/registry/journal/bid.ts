@@ -6,7 +6,7 @@ import { wordToName } from '../primitives/name.js'
  * Body of a bid: the transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32
  * name)`, with a referral one word more), then `PAUSED_MARK` where the hub refused the bid because it was paused.
  */
-export const BID_WORDS = {
+export const BID_OFFSETS = {
   txHash: 0,
   from: 32,
   amount: 64,
@@ -23,7 +23,7 @@ export interface Bid {
   /** Stored address of the bidder. */
   wallet: Buffer
   amountWei: bigint
-  /** null for a malformed word. */
+  /** Canonical name. Null where the log's bytes32 is not a valid name. */
   name: string | null
   /** True where the bid's message reached a paused hub. */
   isPaused: boolean
@@ -33,26 +33,27 @@ export interface Bid {
 export function decodeBid(body: Buffer): Bid {
   const isPaused = body.length % 32 === PAUSED_MARK.length && body.at(-1) === PAUSED_MARK[0]
   const length = isPaused ? body.length - PAUSED_MARK.length : body.length
-  if (length !== BID_WORDS.length && length !== BID_WORDS.lengthWithReferral) {
+  if (length !== BID_OFFSETS.length && length !== BID_OFFSETS.lengthWithReferral) {
     throw new RangeError(
-      `a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`,
+      `a bid's body has ${BID_OFFSETS.length} or ${BID_OFFSETS.lengthWithReferral} bytes, not ${length}`,
     )
   }
   return {
     kind: 'bid',
-    wallet: addressOfWord(body.subarray(BID_WORDS.from, BID_WORDS.amount)),
-    amountWei: wordToBigInt(body.subarray(BID_WORDS.amount, BID_WORDS.name)),
+    wallet: addressOfWord(body.subarray(BID_OFFSETS.from, BID_OFFSETS.amount)),
+    amountWei: wordToBigInt(body.subarray(BID_OFFSETS.amount, BID_OFFSETS.name)),
     name: wordToName(bidNameWord(body)),
     isPaused,
   }
 }
 
 /** @returns 32 bytes */
-export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
+export const bidTxHash = (body: Buffer): Buffer =>
+  body.subarray(BID_OFFSETS.txHash, BID_OFFSETS.from)
 
 /** The name's word, which may be malformed. @returns 32 bytes */
 export const bidNameWord = (body: Buffer): Buffer =>
-  body.subarray(BID_WORDS.name, BID_WORDS.referral)
+  body.subarray(BID_OFFSETS.name, BID_OFFSETS.referral)
 
 /** Codes of `names.outcome` and of effects. Never renumber. */
 export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const

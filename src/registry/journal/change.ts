@@ -66,8 +66,8 @@ const COMMUNITY = {
     wallet: walletField,
     /**
      * Proof of the right to the name. It is the `requirementsHash` of the requirements that the wallet met, null if
-     * they were not met or not read. For an assignment it is the word of the account whose claim is used, null in
-     * entries from before it was stored.
+     * they were not met or not read. For an assignment it is the claiming account as bytes32, null in older entries,
+     * which did not store the account.
      */
     met: wordField.nullable(),
     /**
@@ -77,7 +77,10 @@ const COMMUNITY = {
     isAssigned: z.boolean(),
   }),
 }
-/** Body of the next slice of names that leave a cluster (fold/moves.ts). Nobody signs it. */
+/**
+ * Body of a `move_names` entry, which moves the next names of a cluster to another cluster (fold/moves.ts). Nobody
+ * signs it.
+ */
 const MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
 const SCHEMAS = { ...CLUSTER, ...COMMUNITY, ...MOVE }
 

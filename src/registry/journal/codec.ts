@@ -10,7 +10,7 @@ export interface Codec<T> {
   read(from: Source): T
 }
 
-/** Bytes with the position of the next one. */
+/** Bytes with the position of the next byte to read. */
 interface Source {
   bytes: Buffer
   at: number
@@ -111,10 +111,10 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
 })
 
 /** Type of the values of a codec. */
-export type Value<C> = C extends Codec<infer T> ? T : never
+export type CodecValue<C> = C extends Codec<infer T> ? T : never
 
 type Fields = Readonly<Record<string, Codec<unknown>>>
-type ValueOf<F extends Fields> = { -readonly [Key in keyof F]: Value<F[Key]> }
+type ValueOf<F extends Fields> = { -readonly [Key in keyof F]: CodecValue<F[Key]> }
 
 export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
   const entries = Object.entries(fields)
@@ -131,13 +131,13 @@ export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
 }
 
 /** Variants by discriminant: a code that is never renumbered, and the other fields. */
-export type Cases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
-type CaseOf<Key extends string, C extends Cases> = {
+export type UnionCases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
+type CaseOf<Key extends string, C extends UnionCases> = {
   [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
 }[keyof C & string]
 
 /** Union of objects, stored with the code of its discriminant. */
-export function union<Key extends string, C extends Cases>(
+export function union<Key extends string, C extends UnionCases>(
   key: Key,
   cases: C,
 ): Codec<CaseOf<Key, C>> {
@@ -164,7 +164,7 @@ export function union<Key extends string, C extends Cases>(
 const sink = new ByteSink()
 
 /** Encodes a value, with the version of its form before it. */
-export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
+export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buffer {
   sink.clear()
   sink.byte(version)
   codec.write(sink, value)
@@ -172,7 +172,7 @@ export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
 }
 
 /** @throws RangeError for another version or surplus bytes */
-export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
+export function decodeValue<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const found = u8.read(from)
   if (found !== version)

@@ -2,16 +2,16 @@ import { BID_OUTCOME, BID_REFUSAL } from './bid.js'
 import {
   ascii,
   type Codec,
+  type CodecValue,
   constant,
-  decode,
-  encode,
+  decodeValue,
+  encodeValue,
   flag,
   list,
   nullable,
   object,
   u64,
   union,
-  type Value,
 } from './codec.js'
 import { eventCodec } from './eventForms.js'
 
@@ -22,7 +22,7 @@ import { eventCodec } from './eventForms.js'
 const VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
 /** Offset of the outcome in effects of a bid or of a community name registration. */
-export const OUTCOME_BYTE = 1
+export const OUTCOME_OFFSET = 1
 
 // codes are stored: never renumber
 
@@ -61,18 +61,18 @@ const community = union('outcome', {
 /** Effects of a signed change: its cluster and public events (none if all private). */
 const change = object({ cluster: u64, events: list(eventCodec(u64)) })
 
-export type BidEffects = Value<typeof bid>
-export type CommunityEffects = Value<typeof community>
-export type ChangeEffects = Value<typeof change>
+export type BidEffects = CodecValue<typeof bid>
+export type CommunityEffects = CodecValue<typeof community>
+export type ChangeEffects = CodecValue<typeof change>
 
 /** Decoders throw RangeError for bytes that their encoder does not make. */
-export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)
-export const decodeBidEffects = (stored: Buffer): BidEffects => decode(bid, VERSION, stored)
+export const encodeBidEffects = (effects: BidEffects): Buffer => encodeValue(bid, VERSION, effects)
+export const decodeBidEffects = (stored: Buffer): BidEffects => decodeValue(bid, VERSION, stored)
 export const encodeChangeEffects = (effects: ChangeEffects): Buffer =>
-  encode(change, VERSION, effects)
+  encodeValue(change, VERSION, effects)
 export const decodeChangeEffects = (stored: Buffer): ChangeEffects =>
-  decode(change, VERSION, stored)
+  decodeValue(change, VERSION, stored)
 export const encodeCommunityEffects = (effects: CommunityEffects): Buffer =>
-  encode(community, VERSION, effects)
+  encodeValue(community, VERSION, effects)
 export const decodeCommunityEffects = (stored: Buffer): CommunityEffects =>
-  decode(community, VERSION, stored)
+  decodeValue(community, VERSION, stored)

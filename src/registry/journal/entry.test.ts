@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import { ENTRY_KIND, entryKind } from './entry.js'
+import { ENTRY_KIND, entryKindOfCode } from './entry.js'
 
 it('entry kinds are never renumbered, and an unknown one throws', () => {
   const { bid, minimum, ...others } = ENTRY_KIND
   expect([bid, minimum, ...Object.values(others)]).toEqual([
     1, 2, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
   ])
-  expect(() => entryKind(99)).toThrow(RangeError)
-  expect(() => entryKind(99)).toThrow(
+  expect(() => entryKindOfCode(99)).toThrow(RangeError)
+  expect(() => entryKindOfCode(99)).toThrow(
     'kind 99 is unknown: was the journal written by a newer version?',
   )
 })
 
 it.each(Object.entries(ENTRY_KIND))('%s is read from its code, %d', (kind, code) => {
-  expect(entryKind(code)).toBe(kind)
+  expect(entryKindOfCode(code)).toBe(kind)
 })

@@ -20,7 +20,7 @@ const KIND_OF_CODE = new Map<number, EntryKind>(
 )
 
 /** @throws RangeError for an unknown code */
-export function entryKind(code: number): EntryKind {
+export function entryKindOfCode(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
   if (!kind)
     throw new RangeError(
@@ -31,17 +31,17 @@ export function entryKind(code: number): EntryKind {
 
 /**
  * Complete input of one step of the fold: a confirmed log of the hub, a confirmed payment on any chain, a signed
- * change, or the next slice of a move that a signed change began.
+ * change, or the next part (`move_names`) of a move of names that a signed change began.
  */
 export interface Entry {
   kind: EntryKind
-  /** Position on the chain, null for signed changes and slices of moves. Chains are numbered per network. */
+  /** Position on the chain, null for signed changes and `move_names` entries. Chains are numbered per network. */
   position: { chain: number; block: number; logIndex: number } | null
   /** First 8 bytes of the transaction hash, null without a transaction. */
   txKey: bigint | null
   /** Time of the cause (block, request), ms. Journal timestamps never decrease. */
   causeMs: number
-  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed changes, slices), payment.ts. */
+  /** Body by kind. `minimum`: wei as 32 bytes. Others: bid.ts, change.ts (signed changes, `move_names`), payment.ts. */
   body: Buffer
   /**
    * Version of the rules that decide the entry (ruleset.ts). A new entry gets the newest version where it is decoded.

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { bytes, type Codec, decode, encode } from './codec.js'
-import { eventCodec, readEvent } from './eventForms.js'
+import { bytes, type Codec, decodeValue, encodeValue } from './codec.js'
+import { eventCodec, parseEventData } from './eventForms.js'
 import { EVENTS, type EventType } from './eventTypes.js'
 
 const id = bytesOf(32).map((raw): string => toHex(raw))
@@ -21,7 +21,7 @@ describe('an event', () => {
   it('is decoded to the encoded event, with any form of clusters', () => {
     fc.assert(
       fc.property(event, (given) => {
-        expect(decode(codec, VERSION, encode(codec, VERSION, given))).toEqual(given)
+        expect(decodeValue(codec, VERSION, encodeValue(codec, VERSION, given))).toEqual(given)
       }),
     )
   })
@@ -29,10 +29,10 @@ describe('an event', () => {
   it('is decoded only from the encoder’s bytes', () => {
     fc.assert(
       fc.property(event, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
-        const changed = encode(codec, VERSION, given)
+        const changed = encodeValue(codec, VERSION, given)
         changed[at % changed.length]! ^= flip
         try {
-          expect(encode(codec, VERSION, decode(codec, VERSION, changed))).toEqual(changed)
+          expect(encodeValue(codec, VERSION, decodeValue(codec, VERSION, changed))).toEqual(changed)
         } catch (error) {
           expect(error).toBeInstanceOf(RangeError)
         }
@@ -52,6 +52,6 @@ describe('an event', () => {
     ['REGISTER_NAME', { name: 'a b', wei_amount: '1', cluster_id: `0x${'12'.repeat(32)}` }],
     ['REGISTER_NAME', { name: 'a', wei_amount: '-1', cluster_id: `0x${'12'.repeat(32)}` }],
   ] as [EventType, Record<string, unknown>][])('%s has no data %o', (type, data) => {
-    expect(readEvent(type, data)).toBeUndefined()
+    expect(parseEventData(type, data)).toBeUndefined()
   })
 })

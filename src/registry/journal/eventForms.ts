@@ -3,10 +3,10 @@ import { parseName } from '../primitives/name.js'
 import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
 import {
   EVENTS,
+  type EventFieldKind,
+  type EventFieldValues,
   type EventOf,
   type EventType,
-  type FieldKind,
-  type FieldValues,
   type PublicEvent,
   type ShownEvent,
 } from './eventTypes.js'
@@ -15,7 +15,7 @@ import {
 
 /** Binary form of events. @param cluster form of a cluster within them */
 export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
-  const codecs: { [Kind in FieldKind]: Codec<FieldValues<Cluster>[Kind]> } = {
+  const codecs: { [Kind in EventFieldKind]: Codec<EventFieldValues<Cluster>[Kind]> } = {
     cluster,
     clusterOrNull: nullable(cluster),
     name: ascii,
@@ -34,7 +34,7 @@ const fieldOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 
 /** Clusters that an event refers to. */
-export const clustersOf = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
+export const clustersOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
   EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
@@ -54,7 +54,7 @@ export function eventData<Cluster>(
   return `${data}}`
 }
 
-function jsonOf(kind: FieldKind, value: unknown): string {
+function jsonOf(kind: EventFieldKind, value: unknown): string {
   if (kind === 'name') return JSON.stringify(value)
   if (kind === 'wallet') return `"${decodeWallet(value as Buffer).text}"`
   return kind === 'wei' ? `"${value}"` : String(value)
@@ -65,7 +65,7 @@ const WEI = /^\d{1,78}$/
 
 /** Parsers of fields in `data` of v1; undefined for a malformed value. */
 const READERS: {
-  readonly [Kind in FieldKind]: (json: unknown) => FieldValues<string>[Kind] | undefined
+  readonly [Kind in EventFieldKind]: (json: unknown) => EventFieldValues<string>[Kind] | undefined
 } = {
   cluster: (json) => matching(CLUSTER_ID, json),
   clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),
@@ -82,7 +82,7 @@ const matching = (form: RegExp, json: unknown): string | undefined =>
   typeof json === 'string' && form.test(json) ? json : undefined
 
 /** Reads an event of a type from `data` of v1. Unknown fields are ignored. @returns undefined for malformed data */
-export function readEvent(type: EventType, data: unknown): ShownEvent<string> | undefined {
+export function parseEventData(type: EventType, data: unknown): ShownEvent<string> | undefined {
   const json = Object(data) as Readonly<Record<string, unknown>>
   const event: Record<string, unknown> = { type }
   for (const { key, kind, v1 } of EVENTS[type].list) {
@@ -99,7 +99,7 @@ export function readEvent(type: EventType, data: unknown): ShownEvent<string> | 
  * @param serialOf serial of a cluster by its public id
  * @param wallet the event's wallet in its cluster after the event, for the fields that v1 does not show
  */
-export function storedEvent(
+export function toStoredEvent(
   shown: ShownEvent<string>,
   serialOf: (id: string) => number,
   wallet: object | undefined,

@@ -4,7 +4,7 @@
  */
 
 /** Types of field values by kind. `Cluster`: serial of a cluster within the journal, public id (hex) outside of it. */
-export interface FieldValues<Cluster> {
+export interface EventFieldValues<Cluster> {
   cluster: Cluster
   clusterOrNull: Cluster | null
   name: string
@@ -13,28 +13,28 @@ export interface FieldValues<Cluster> {
   wei: bigint
   flag: boolean
 }
-export type FieldKind = keyof FieldValues<unknown>
+export type EventFieldKind = keyof EventFieldValues<unknown>
 
-export interface Field {
-  kind: FieldKind
+export interface EventField {
+  kind: EventFieldKind
   /** Name in `data` of v1; null for a field of the wallet (`PublicWallet`) that only v0.1 shows. */
   v1: string | null
   description?: string
   example?: string
 }
-export type Fields = Readonly<Record<string, Field>>
+export type EventFields = Readonly<Record<string, EventField>>
 
 /** Values of the fields whose name in v1 has type `V1`. */
-type ValuesOf<F extends Fields, Cluster, V1> = {
+type ValuesOf<F extends EventFields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key
-    : never]: FieldValues<Cluster>[F[Key]['kind']]
+    : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
 /** Event types of v0.1. */
 export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
 
-/** What events show of a wallet in a cluster. */
+/** Fields of a wallet in a cluster that events show. */
 export interface PublicWallet {
   name: string
   isVerified: boolean
@@ -46,7 +46,7 @@ interface Place {
 }
 
 /** State of a mirror. A method throws for an event that does not fit the state. */
-export interface PublicState {
+export interface MirrorState {
   createCluster(event: { cluster: string }): void
   addWallet(event: Place & PublicWallet): void
   changeWallet(place: Place, change: Partial<PublicWallet>): void
@@ -61,7 +61,7 @@ export interface PublicState {
   }): void
 }
 
-interface EventRow<F extends Fields, V01 extends V01Type | null> {
+interface EventRow<F extends EventFields, V01 extends V01Type | null> {
   /** Stored: never renumber. */
   code: number
   /** When the event is published. Private wallets publish no events. */
@@ -76,12 +76,14 @@ interface EventRow<F extends Fields, V01 extends V01Type | null> {
    */
   fields: F
   /** Applies the event to a mirror's state. */
-  apply(state: PublicState, event: ValuesOf<F, string, string>): void
+  apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 
-const row = <const F extends Fields, const V01 extends V01Type | null>(row: EventRow<F, V01>) => ({
+const row = <const F extends EventFields, const V01 extends V01Type | null>(
+  row: EventRow<F, V01>,
+) => ({
   ...row,
-  list: Object.entries<Field>(row.fields).map(([key, field]) => {
+  list: Object.entries<EventField>(row.fields).map(([key, field]) => {
     const isCluster = field.kind === 'cluster' || field.kind === 'clusterOrNull'
     return { key, ...field, isCluster }
   }),

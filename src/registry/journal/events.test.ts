@@ -10,7 +10,7 @@ import {
   encodeCommunityEffects,
   NO_EFFECTS,
 } from './effects.js'
-import { clustersOf, eventData } from './eventForms.js'
+import { clustersOfEvent, eventData } from './eventForms.js'
 import {
   actorText,
   eventId,
@@ -149,7 +149,7 @@ describe('public events of a signed change', () => {
       ...[1, 2, 3].map(() => ({ address, cluster_id })),
       { name: 'foo', to: cluster_id, from_cluster_id: `0x${'08'.repeat(32)}` },
     ])
-    expect(events.map(clustersOf)).toEqual([[7], [7], [7], [7], [7], [7, 8]])
+    expect(events.map(clustersOfEvent)).toEqual([[7], [7], [7], [7], [7], [7, 8]])
   })
 
   it('are empty for a configuration, which has effects nevertheless', () => {
@@ -221,8 +221,8 @@ describe('the name that an entry registered', () => {
     expect(dataOf(bought)).toEqual([
       { type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id: null } },
     ])
-    expect(publicEvents(signed).map(clustersOf)).toEqual([[7]])
-    expect(publicEvents(bought).map(clustersOf)).toEqual([[]])
+    expect(publicEvents(signed).map(clustersOfEvent)).toEqual([[7]])
+    expect(publicEvents(bought).map(clustersOfEvent)).toEqual([[]])
   })
 
   it.each([

@@ -34,13 +34,13 @@ export interface FeedItem extends NumberedEvent<PublicEvent> {
 }
 
 /** Position of a walk: the first event of an entry, and how many of the entry's events were returned already. */
-export interface WalkPosition {
+export interface FeedWalkPosition {
   first: number
   skip: number
 }
 
 /** Position at which a walk continues after an event. */
-export const positionAfter = ({ number, place, count }: FeedItem): WalkPosition =>
+export const walkPositionAfter = ({ number, place, count }: FeedItem): FeedWalkPosition =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 
 /** Events of an entry with their positions, in order. */

@@ -9,7 +9,7 @@ const schema = z.strictObject({
   network: z.string(),
   /** Stored address of the payer, who becomes the owner of the name. */
   payer: walletField,
-  /** `native`, or the token's address or mint in its answer form. */
+  /** `native`, or the token's address or mint as responses show it. */
   token: z.string(),
   /** Base units. */
   amount: z.codec(z.string().regex(/^[0-9]+$/), z.bigint(), {
@@ -20,7 +20,7 @@ const schema = z.strictObject({
   /** The names' words as they were paid for. */
   community: wordField,
   name: wordField,
-  /** Word of the referrer, null without one. */
+  /** Referrer as bytes32, null for none. */
   referral: wordField.nullable(),
   /**
    * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's
@@ -43,7 +43,7 @@ export type CommunityPaymentBody = z.output<typeof schema>
 export interface PaymentContent {
   kind: 'pay_community_name'
   payment: CommunityPaymentBody
-  /** null for a malformed word. */
+  /** Canonical name of the community. Null where its bytes32 is not a valid name. */
   community: string | null
   name: string | null
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from './append.js'
-import { keyOfTile, tilesFor } from './tiles.js'
+import { tileKey, tilesForRanges } from './tiles.js'
 import { createTreeHash } from './tree.js'
 
 const tree = createTreeHash(sha256)
@@ -18,13 +18,13 @@ class Log {
   append(count: number): void {
     const edge = new Map(
       partialTilesOf(this.size).map((tile) => [
-        keyOfTile(tile),
-        this.tiles.get(keyOfTile(tile))!.hashes,
+        tileKey(tile),
+        this.tiles.get(tileKey(tile))!.hashes,
       ]),
     )
     const leaves = Array.from({ length: count }, (_, i) => leaf(this.size + i))
     const grown = new GrowingTree(tree, { size: this.size, edge })
-    for (const tile of grown.append(leaves)) this.tiles.set(keyOfTile(tile), tile)
+    for (const tile of grown.append(leaves)) this.tiles.set(tileKey(tile), tile)
     this.size = grown.size
     this.root = grown.root
   }
@@ -60,7 +60,7 @@ describe('a log that grows', () => {
     const tiles = new Map<string, FilledTile>()
     for (const count of counts) {
       const leaves = Array.from({ length: count }, (_, i) => leaf(kept.size + i))
-      for (const tile of kept.append(leaves)) tiles.set(keyOfTile(tile), tile)
+      for (const tile of kept.append(leaves)) tiles.set(tileKey(tile), tile)
     }
     expect(summary({ size: kept.size, root: kept.root, tiles } as Log)).toEqual(summary(log))
   })
@@ -68,8 +68,8 @@ describe('a log that grows', () => {
   it('has exactly the tiles of its size', () => {
     const log = new Log()
     for (const count of [1, 255, 65_536, 3]) log.append(count)
-    const asked = tilesFor([{ from: 0, to: log.size }], log.size)
-    for (const tile of asked) expect(log.tiles.get(keyOfTile(tile))).toMatchObject(tile)
+    const asked = tilesForRanges([{ from: 0, to: log.size }], log.size)
+    for (const tile of asked) expect(log.tiles.get(tileKey(tile))).toMatchObject(tile)
     const levels = [...log.tiles.values()].map(({ level }) => level)
     expect([0, 1, 2].map((level) => levels.filter((one) => one === level).length)).toEqual([
       258, 2, 1,

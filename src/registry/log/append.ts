@@ -1,13 +1,13 @@
 import {
   concatHashes,
-  hashesOf,
-  keyOfTile,
-  rootOf,
   rootOfRow,
+  splitTileHashes,
   TILE_WIDTH,
   type Tile,
   type TileHashes,
-  tileIn,
+  tileAt,
+  tileKey,
+  treeRoot,
 } from './tiles.js'
 import { HASH_BYTES, type TreeHash } from './tree.js'
 
@@ -24,7 +24,7 @@ export function partialTilesOf(size: number): Tile[] {
     hashes > 0;
     level++, hashes = Math.floor(hashes / TILE_WIDTH)
   ) {
-    const tile = tileIn(size, level, Math.floor(hashes / TILE_WIDTH))
+    const tile = tileAt(size, level, Math.floor(hashes / TILE_WIDTH))
     if (tile) tiles.push(tile)
   }
   return tiles
@@ -52,8 +52,8 @@ export class GrowingTree {
   }
 
   get root(): Uint8Array {
-    const partial = this.#levels.map(filled).map((tile) => [keyOfTile(tile), tile.hashes] as const)
-    return rootOf(this.#tree, this.size, new Map(partial))
+    const partial = this.#levels.map(filled).map((tile) => [tileKey(tile), tile.hashes] as const)
+    return treeRoot(this.#tree, this.size, new Map(partial))
   }
 
   /** @param leaves hashes @returns the tiles that are new or have grown */
@@ -88,12 +88,12 @@ interface Level {
 function openLevel(level: number, size: number, edge: TileHashes): Level {
   const index = Math.floor(size / TILE_WIDTH ** (level + 1))
   const width = Math.floor(size / TILE_WIDTH ** level) % TILE_WIDTH
-  const known = edge.get(keyOfTile({ level, index }))
+  const known = edge.get(tileKey({ level, index }))
   if (width > 0 && known?.length !== width * HASH_BYTES)
     throw new RangeError(
       `tile ${level}/${index} of a tree of ${size} leaves has not ${width} hashes`,
     )
-  return { level, index, hashes: width > 0 ? hashesOf(known!) : [] }
+  return { level, index, hashes: width > 0 ? splitTileHashes(known!) : [] }
 }
 
 const filled = ({ level, index, hashes }: Level): FilledTile => ({

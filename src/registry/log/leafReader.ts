@@ -1,5 +1,5 @@
 import { parseJson } from '../journal/body.js'
-import { readEvent } from '../journal/eventForms.js'
+import { parseEventData } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
 import { lookupAddress, STORED_ZERO_ADDRESS } from '../primitives/address.js'
@@ -7,7 +7,7 @@ import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
 /** Event read from another service's log. */
-export type ReadEvent = NumberedEvent<ShownEvent<string>>
+export type LeafEvent = NumberedEvent<ShownEvent<string>>
 
 /** Latest time that a Date can represent. */
 const LAST_MS = 8_640_000_000_000_000
@@ -21,10 +21,10 @@ const write = leafWriter<string>(String)
  * @param number of the event, which is the leaf's index
  * @throws RangeError with the unknown or malformed part
  */
-export function readLeaf(text: string, number: number): ReadEvent {
+export function readLeaf(text: string, number: number): LeafEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
   const isKnown = typeof type === 'string' && Object.hasOwn(EVENTS, type)
-  const event = isKnown && readEvent(type as EventType, data)
+  const event = isKnown && parseEventData(type as EventType, data)
   const wallet = typeof from === 'string' && lookupAddress(from)
   if (event && wallet && isTime(at)) {
     const actor = wallet.bytes.equals(STORED_ZERO_ADDRESS) ? null : wallet.bytes

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import {
   checkpointText,
+  formatNote,
   fromBase64,
   keyIdOf,
-  noteOf,
   parseCheckpoint,
   parseNote,
   verifierKey,
@@ -52,7 +52,7 @@ describe('a signed note', () => {
       return { name, keyId: keyIdOf(sha256, name, raw), signature }
     })
     const note = { text: CHECKPOINT, signatures }
-    expect(parseNote(noteOf(note))).toEqual(note)
+    expect(parseNote(formatNote(note))).toEqual(note)
   })
 
   const SIGNED = parseNote(GO_NOTE)!

@@ -1,8 +1,8 @@
 import { HASH_BYTES, type Sha256 } from './tree.js'
 
 /**
- * Signed notes (C2SP signed-note) and checkpoints (C2SP tlog-checkpoint). This module also runs in browsers. The
- * caller signs, and checks signatures.
+ * Signed notes (C2SP signed-note) and checkpoints (C2SP tlog-checkpoint). This module also runs in browsers. It does no
+ * cryptography: callers sign, and check signatures.
  */
 
 /** Size and root of a log's tree, as in its checkpoint. */
@@ -23,7 +23,7 @@ export interface Signature {
   signature: Uint8Array
 }
 
-export interface Note {
+export interface SignedNote {
   /** The signed text, with its last line break. */
   text: string
   signatures: readonly Signature[]
@@ -85,11 +85,11 @@ const signatureLine = ({ name, keyId, signature }: Signature): string => {
   return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`
 }
 
-export const noteOf = ({ text, signatures }: Note): string =>
+export const formatNote = ({ text, signatures }: SignedNote): string =>
   `${text}\n${signatures.map(signatureLine).join('')}`
 
 /** Null for text that is not a signed note. Signatures of unknown keys are returned too; the caller ignores them. */
-export function parseNote(note: string): Note | null {
+export function parseNote(note: string): SignedNote | null {
   if (note.length > MOST_CHARACTERS || CONTROL.test(note)) return null
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n')) return null

@@ -1,15 +1,15 @@
 import { partialTilesOf } from './append.js'
 import type { TreeHead } from './note.js'
 import {
-  type Bundle,
   concatHashes,
-  hashesOf,
-  keyOfTile,
-  rootOf,
+  type EntryBundle,
   rootOfRow,
+  splitTileHashes,
   TILE_WIDTH,
   type Tile,
   type TileHashes,
+  tileKey,
+  treeRoot,
 } from './tiles.js'
 import { HASH_BYTES, isSameHash, type TreeHash } from './tree.js'
 
@@ -36,7 +36,7 @@ export class ProvedTree {
     read: ReadTiles,
   ): Promise<ProvedTree> {
     const edge = await read(partialTilesOf(size))
-    if (!isSameHash(rootOf(tree, size, edge), root))
+    if (!isSameHash(treeRoot(tree, size, edge), root))
       throw new RangeError('the tiles at its end do not make its root')
     return new ProvedTree(tree, read, edge)
   }
@@ -48,13 +48,13 @@ export class ProvedTree {
    * @throws RangeError where the leaves, or a tile above them, were altered; what `read` throws
    */
   async assertBundle(
-    { index }: Pick<Bundle, 'index'>,
+    { index }: Pick<EntryBundle, 'index'>,
     leaves: readonly Uint8Array[],
     root?: Uint8Array,
   ): Promise<void> {
     const isSame =
       leaves.length < TILE_WIDTH
-        ? isSameHash(concatHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
+        ? isSameHash(concatHashes(leaves), this.#proved.get(tileKey({ level: 0, index }))!)
         : isSameHash(root ?? rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
     if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
   }
@@ -67,13 +67,13 @@ export class ProvedTree {
 
   /** Hashes of a tile. A full tile is proved by its hash in the tile above. */
   async #hashesOf(place: Pick<Tile, 'level' | 'index'>): Promise<Uint8Array> {
-    const key = keyOfTile(place)
+    const key = tileKey(place)
     const known = this.#proved.get(key)
     if (known) return known
     const found = await this.#read([{ ...place, width: TILE_WIDTH }])
     const hashes = found.get(key)
     const above = await this.#hashAt(place.level + 1, place.index)
-    if (!hashes || !isSameHash(rootOfRow(this.#tree, hashesOf(hashes)), above))
+    if (!hashes || !isSameHash(rootOfRow(this.#tree, splitTileHashes(hashes)), above))
       throw new RangeError(`tile ${key} was altered`)
     this.#proved.set(key, hashes)
     return hashes

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { isNoteSignedBy } from '../../../test/support/notes.js'
 import { parseCheckpoint, parseNote } from './note.js'
-import { isSignedBy, logKeysOf, originOf, signedNote } from './signer.js'
+import { isSignedBy, logKeysOf, logOrigin, signedNote } from './signer.js'
 
 const OLD = Buffer.alloc(32, 1)
 const NEW = Buffer.alloc(32, 2)
-const origin = originOf('names.example', 'mainnet', 3)
+const origin = logOrigin('names.example', 'mainnet', 3)
 const head = { origin, size: 12, root: Buffer.alloc(32, 7) }
 
 it('signs a checkpoint with each key, under the name of the log', () => {

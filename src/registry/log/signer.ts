@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto'
 import { ed25519PrivateKey, ed25519PublicKey } from '../primitives/ed25519.js'
 import type { Network } from '../primitives/network.js'
 import { sha256Once } from './hash.js'
-import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead } from './note.js'
+import { checkpointText, formatNote, keyIdOf, parseNote, type TreeHead } from './note.js'
 
 /** An Ed25519 key of a service's logs (RFC 8032). */
 interface LogKey {
@@ -19,7 +19,7 @@ export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
 /** Name of a log, from the service's domain, the network and the generation of its feed. */
-export const originOf = (domain: string, network: Network, generation: number): string =>
+export const logOrigin = (domain: string, network: Network, generation: number): string =>
   `${domain}/${network}/${generation}`
 
 /** Signed checkpoint of a log (C2SP tlog-checkpoint); null without a key. */
@@ -31,7 +31,7 @@ export function signedNote(head: TreeHead, keys: LogKeys): string | null {
     keyId: keyIdOf(sha256Once, head.origin, publicKey),
     signature: sign(null, Buffer.from(text), privateKey),
   }))
-  return noteOf({ text, signatures })
+  return formatNote({ text, signatures })
 }
 
 /** Whether a log's checkpoint is signed by exactly these keys. */

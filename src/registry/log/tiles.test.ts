@@ -4,15 +4,15 @@ import { sha256 } from '../primitives/sha256.js'
 import {
   bundlePath,
   hashOfRange,
-  keyOfTile,
   packBundle,
   parseTilePath,
-  rootOf,
   type Tile,
-  tileIn,
+  tileAt,
+  tileKey,
   tilePath,
-  tilesFor,
+  tilesForRanges,
   tilesOfLevel,
+  treeRoot,
   unpackBundle,
 } from './tiles.js'
 import {
@@ -38,7 +38,7 @@ for (let level = 0; levels[level]!.length > 1; level++) {
 const readTile = ({ level, index, width }: Tile) =>
   Buffer.concat(levels[8 * level]!.slice(index * 256, index * 256 + width))
 const readFor = (tiles: readonly Tile[]) =>
-  new Map(tiles.map((tile) => [keyOfTile(tile), readTile(tile)]))
+  new Map(tiles.map((tile) => [tileKey(tile), readTile(tile)]))
 
 /** Root by the definition: complete subtrees, from the largest to the smallest. */
 function expectedRoot(size: number): Uint8Array {
@@ -62,19 +62,19 @@ describe('tiles', () => {
       { full: 0, partial: 1 },
       { full: 0, partial: 0 },
     ])
-    expect(tileIn(SIZE, 0, 273)).toEqual({ level: 0, index: 273, width: 112 })
-    expect(tileIn(SIZE, 0, 274)).toBeNull()
-    expect(tileIn(256, 1, 0)).toEqual({ level: 1, index: 0, width: 1 })
+    expect(tileAt(SIZE, 0, 273)).toEqual({ level: 0, index: 273, width: 112 })
+    expect(tileAt(SIZE, 0, 274)).toBeNull()
+    expect(tileAt(256, 1, 0)).toEqual({ level: 1, index: 0, width: 1 })
   })
 
   it('give the root of each size', () => {
     fc.assert(
       fc.property(sizes, (size) => {
-        const tiles = readFor(tilesFor([{ from: 0, to: size }], size))
-        expect(hex(rootOf(tree, size, tiles))).toBe(hex(expectedRoot(size)))
+        const tiles = readFor(tilesForRanges([{ from: 0, to: size }], size))
+        expect(hex(treeRoot(tree, size, tiles))).toBe(hex(expectedRoot(size)))
       }),
     )
-    expect(hex(rootOf(tree, 0, new Map()))).toBe(hex(tree.empty))
+    expect(hex(treeRoot(tree, 0, new Map()))).toBe(hex(tree.empty))
   })
 
   it('prove each leaf, and each older tree', () => {
@@ -84,7 +84,7 @@ describe('tiles', () => {
         const old = { size: 1 + index, root: expectedRoot(1 + index) }
         const ranges = inclusionRanges(index, size)
         const older = consistencyRanges(old.size, size)
-        const tiles = readFor(tilesFor([...ranges, ...older], size))
+        const tiles = readFor(tilesForRanges([...ranges, ...older], size))
         const proof = ranges.map((range) => hashOfRange(tree, range, tiles))
         const root = expectedRoot(size)
         expect(hex(rootByInclusion(tree, leafOf(index), { index, size }, proof)!)).toBe(hex(root))
@@ -95,7 +95,7 @@ describe('tiles', () => {
   })
 
   it('that are missing or truncated give an error that names them', () => {
-    const whole = readTile(tileIn(SIZE, 0, 0)!)
+    const whole = readTile(tileAt(SIZE, 0, 0)!)
     const cut = new Map([['0/0', whole.subarray(0, 32)]])
     expect(() => hashOfRange(tree, { from: 0, to: 2 }, cut)).toThrow('tile 0/0 has no hash 1')
     expect(() => hashOfRange(tree, { from: 256, to: 257 }, cut)).toThrow('tile 0/1 has no hash 0')

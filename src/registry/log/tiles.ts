@@ -1,6 +1,6 @@
 import {
   HASH_BYTES,
-  type Range,
+  type LeafRange,
   rangeHash,
   type Subtree,
   subtreesOf,
@@ -28,7 +28,7 @@ export interface Tile {
 }
 
 /** A bundle of entries. Their hashes are the tile of level 0 with the same index. */
-export type Bundle = Omit<Tile, 'level'>
+export type EntryBundle = Omit<Tile, 'level'>
 
 /** Full tiles of a level, and the partial one after them, that a tree of some size has. */
 export function tilesOfLevel(level: number, size: number): { full: number; partial: number } {
@@ -36,8 +36,8 @@ export function tilesOfLevel(level: number, size: number): { full: number; parti
   return { full: Math.floor(hashes / TILE_WIDTH), partial: hashes % TILE_WIDTH }
 }
 
-/** The tile with an index in a tree of some size; null where the tree has no such tile. */
-export function tileIn(size: number, level: number, index: number): Tile | null {
+/** The tile of a level and index in a tree of `size` leaves. Null where the tree has no such tile. */
+export function tileAt(size: number, level: number, index: number): Tile | null {
   const { full, partial } = tilesOfLevel(level, size)
   if (index < full) return { level, index, width: TILE_WIDTH }
   return index === full && partial > 0 ? { level, index, width: partial } : null
@@ -62,26 +62,26 @@ function placeOf({ level, index }: Subtree): {
 }
 
 /** Tiles that are needed to compute the hashes of some ranges, without duplicates. */
-export function tilesFor(ranges: readonly Range[], size: number): Tile[] {
+export function tilesForRanges(ranges: readonly LeafRange[], size: number): Tile[] {
   const tiles = new Map<string, Tile>()
   for (const range of ranges)
     for (const subtree of subtreesOf(range)) {
       const { level, index } = placeOf(subtree)
-      const tile = tileIn(size, level, index)
+      const tile = tileAt(size, level, index)
       if (!tile) throw new RangeError(`a tree of ${size} leaves has no tile ${level}/${index}`)
-      tiles.set(keyOfTile(tile), tile)
+      tiles.set(tileKey(tile), tile)
     }
   return [...tiles.values()]
 }
 
-/** Hashes of tiles, by `keyOfTile`. Each has as many hashes as its width says. */
+/** Hashes of tiles, by `tileKey`. Each has as many hashes as its width says. */
 export type TileHashes = ReadonlyMap<string, Uint8Array>
 
-export const keyOfTile = ({ level, index }: Pick<Tile, 'level' | 'index'>): string =>
+export const tileKey = ({ level, index }: Pick<Tile, 'level' | 'index'>): string =>
   `${level}/${index}`
 
 /** Hash of a range of a tree. @throws RangeError where a tile is missing or too short */
-export function hashOfRange(tree: TreeHash, range: Range, tiles: TileHashes): Uint8Array {
+export function hashOfRange(tree: TreeHash, range: LeafRange, tiles: TileHashes): Uint8Array {
   return rangeHash(
     tree,
     subtreesOf(range).map((subtree) => hashOfSubtree(tree, subtree, tiles)),
@@ -90,11 +90,11 @@ export function hashOfRange(tree: TreeHash, range: Range, tiles: TileHashes): Ui
 
 function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uint8Array {
   const { offset, count, ...tile } = placeOf(subtree)
-  const hashes = tiles.get(keyOfTile(tile))
+  const hashes = tiles.get(tileKey(tile))
   const end = (offset + count) * HASH_BYTES
   if (!hashes || hashes.length < end)
-    throw new RangeError(`tile ${keyOfTile(tile)} has no hash ${offset + count - 1}`)
-  return rootOfRow(tree, hashesOf(hashes.subarray(offset * HASH_BYTES, end)))
+    throw new RangeError(`tile ${tileKey(tile)} has no hash ${offset + count - 1}`)
+  return rootOfRow(tree, splitTileHashes(hashes.subarray(offset * HASH_BYTES, end)))
 }
 
 /** Root of a complete subtree, computed from a row of its hashes whose number is a power of two. */
@@ -105,7 +105,7 @@ export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Arra
 }
 
 /** Splits a tile into its hashes. */
-export const hashesOf = (tile: Uint8Array): Uint8Array[] =>
+export const splitTileHashes = (tile: Uint8Array): Uint8Array[] =>
   Array.from({ length: tile.length / HASH_BYTES }, (_, i) =>
     tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
   )
@@ -123,16 +123,16 @@ function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
   return above
 }
 
-/** Root of a tree. @throws as `hashOfRange` */
-export const rootOf = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
+/** Root of a tree of `size` leaves, computed from its tiles. @throws as `hashOfRange` */
+export const treeRoot = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
   size === 0 ? tree.empty : hashOfRange(tree, { from: 0, to: size }, tiles)
 
 /** Path of a tile after the log's prefix: `tile/0/x001/234`, with `.p/<width>` for a partial tile. */
 export const tilePath = ({ level, ...rest }: Tile): string => `tile/${level}/${indexPath(rest)}`
 
-export const bundlePath = (bundle: Bundle): string => `tile/entries/${indexPath(bundle)}`
+export const bundlePath = (bundle: EntryBundle): string => `tile/entries/${indexPath(bundle)}`
 
-function indexPath({ index, width }: Bundle): string {
+function indexPath({ index, width }: EntryBundle): string {
   const digits = String(index)
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/.../g)!
   const last = groups.length - 1
@@ -142,8 +142,8 @@ function indexPath({ index, width }: Bundle): string {
 
 const PATH = /^tile\/(entries|\d)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** The tile, or the bundle (level null), of a path; null for a malformed path. */
-export function parseTilePath(path: string): (Bundle & { level: number | null }) | null {
+/** Parses the path of a tile, or of an entry bundle (level null). Null for a malformed path. */
+export function parseTilePath(path: string): (EntryBundle & { level: number | null }) | null {
   const [, kind, groups, partial] = PATH.exec(path) ?? []
   if (kind === undefined || groups === undefined) return null
   const level = kind === 'entries' ? null : Number(kind)

@@ -6,7 +6,7 @@ import {
   createTreeHash,
   inclusionRanges,
   isConsistent,
-  type Range,
+  type LeafRange,
   rangeHash,
   rootByInclusion,
   subtreesOf,
@@ -26,7 +26,7 @@ function mth(entries: readonly Uint8Array[]): Uint8Array {
 const entriesOf = (size: number) =>
   Array.from({ length: size }, (_, i) => Buffer.from(`event ${i}`))
 const ENTRIES = entriesOf(70)
-const hashOf = ({ from, to }: Range) => mth(ENTRIES.slice(from, to))
+const hashOf = ({ from, to }: LeafRange) => mth(ENTRIES.slice(from, to))
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 describe('a tree', () => {

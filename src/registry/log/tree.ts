@@ -15,7 +15,7 @@ export interface TreeHash {
 }
 
 /** Leaves `from` to `to - 1`. */
-export interface Range {
+export interface LeafRange {
   from: number
   to: number
 }
@@ -59,7 +59,7 @@ function splitOf(size: number): number {
 }
 
 /** Complete subtrees that make up a range of a tree, from left to right, each smaller than the previous one. */
-export function subtreesOf({ from, to }: Range): Subtree[] {
+export function subtreesOf({ from, to }: LeafRange): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = from; at < to; ) {
     let level = 0
@@ -79,9 +79,9 @@ export const rangeHash = ({ node }: TreeHash, hashes: readonly Uint8Array[]): Ui
   hashes.reduceRight((right, left) => node(left, right))
 
 /** Ranges whose hashes prove the inclusion of a leaf, from the leaf to the root (RFC 6962, section 2.1.1). */
-export function inclusionRanges(index: number, size: number): Range[] {
-  const ranges: Range[] = []
-  let range: Range = { from: 0, to: size }
+export function inclusionRanges(index: number, size: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  let range: LeafRange = { from: 0, to: size }
   while (range.to - range.from > 1) {
     const middle = range.from + splitOf(range.to - range.from)
     const left = { from: range.from, to: middle }
@@ -118,9 +118,9 @@ export function rootByInclusion(
  * Ranges whose hashes prove that a tree begins with an older tree (RFC 6962, section 2.1.2). @param oldSize at least
  * 1
  */
-export function consistencyRanges(oldSize: number, size: number): Range[] {
-  const ranges: Range[] = []
-  let range: Range = { from: 0, to: size }
+export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  let range: LeafRange = { from: 0, to: size }
   // the part of the older tree in the range is a complete subtree only while the range begins with the first leaf
   while (range.to > oldSize) {
     const middle = range.from + splitOf(range.to - range.from)

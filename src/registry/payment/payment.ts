@@ -1,4 +1,4 @@
-import { wordText } from '../primitives/name.js'
+import { nameWordText } from '../primitives/name.js'
 
 /** Kinds of payments by their number in the database; never renumber. */
 export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
@@ -33,7 +33,7 @@ export interface ConfirmedOutcome {
   block: number
 }
 
-export interface NameTarget {
+export interface HubNameTarget {
   kind: 'name'
   /** The name's word, 32 bytes. */
   name: Buffer
@@ -63,7 +63,7 @@ export interface CommunityNameTarget {
 }
 
 /** A payment as read from its chain. */
-export interface Payment<Target = NameTarget | CommunityNameTarget> {
+export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   /** 32 bytes: the payments contract's id, or for a program the hash of genesis, program and sequence (quote.ts). */
   id: Buffer
   /** Transaction hash, or signature. */
@@ -87,7 +87,8 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
 
 /** Name that a payment is for. For a community name it is `community/name`. Malformed words are in hex. */
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
-  (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
+  (target.kind === 'communityName' ? `${nameWordText(target.community)}/` : '') +
+  nameWordText(target.name)
 
 /** True if a payment is for a name below a community. */
 export const isForCommunityName = (
@@ -95,7 +96,8 @@ export const isForCommunityName = (
 ): payment is StoredPayment<CommunityNameTarget> => payment.target.kind === 'communityName'
 
 /** A payment in the database. */
-export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extends Payment<Target> {
+export interface StoredPayment<Target = HubNameTarget | CommunityNameTarget>
+  extends Payment<Target> {
   /** Number of the chain on which the payment was made. */
   chain: number
   state: PaymentState

@@ -7,7 +7,7 @@ import type { QuoteVerdict } from './payment.js'
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array
-  /** The name's word (see name.ts). */
+  /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Uint8Array
   /** Value of the bid on the hub, below 2^128. */
   amountWei: bigint
@@ -124,7 +124,7 @@ export function communityPaymentId(
 /**
  * Last sequence number up to which all payments are known.
  * @param known all payments up to this sequence are known
- * @param beyond other known sequences; those that become contiguous are removed
+ * @param beyond other known sequences; a sequence that becomes contiguous is removed from the set
  */
 export function lastContiguous(known: number, beyond: Set<number>): number {
   let last = known

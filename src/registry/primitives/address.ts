@@ -4,7 +4,7 @@ import type { AddressType } from '../families.js'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { isBech32, type OtherType, parseOtherAddress } from './otherAddress.js'
+import { isBech32, type OtherAddressType, parseOtherAddress } from './otherAddress.js'
 
 /** Form of a type of addresses that can pay. */
 interface AddressForm {
@@ -63,7 +63,7 @@ export interface Address {
 
 /** Wallet of any chain with recognizable addresses. It may be listed. */
 export interface Wallet extends Omit<Address, 'type'> {
-  type: AddressType | OtherType
+  type: AddressType | OtherAddressType
 }
 
 /** Stored form of a raw address. */

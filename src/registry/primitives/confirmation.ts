@@ -6,7 +6,9 @@ type Tag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
 export const CONFIRMED_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
 
-/** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top of the confirmed one. */
+/**
+ * Form of a policy in the chains file: a block tag of the node, or the number of blocks on top of a confirmed block.
+ */
 export const confirmation = z.union([
   z.enum(CONFIRMED_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
   z

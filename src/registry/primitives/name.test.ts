@@ -10,11 +10,11 @@ import {
 } from '../../../test/support/names.js'
 import {
   nameToWord,
+  nameWordText,
   numberedName,
   parseClusterName,
   parseFullName,
   parseName,
-  wordText,
   wordToName,
 } from './name.js'
 
@@ -132,8 +132,8 @@ describe('the word of a name', () => {
 })
 
 it('the text of a word is its name, or the word in hex', () => {
-  expect(wordText(nameToWord('foo'))).toBe('foo')
-  expect(wordText(Buffer.alloc(32, 0xab))).toBe(`0x${'ab'.repeat(32)}`)
+  expect(nameWordText(nameToWord('foo'))).toBe('foo')
+  expect(nameWordText(Buffer.alloc(32, 0xab))).toBe(`0x${'ab'.repeat(32)}`)
 })
 
 describe('a name that is taken', () => {

@@ -49,7 +49,7 @@ export function wordToName(word: Buffer): string | null {
 }
 
 /** Name in a bytes32 word; a malformed word in hex. */
-export const wordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
+export const nameWordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
 
 /** First free name of `name`, `name-2`, `name-3`, …, cut to the maximum length. */
 export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {

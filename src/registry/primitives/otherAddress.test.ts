@@ -6,7 +6,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, decodeWallet, parseAddress, parseWallet, type Wallet } from './address.js'
-import { OTHER_TYPES, parseOtherAddress } from './otherAddress.js'
+import { OTHER_ADDRESS_TYPES, parseOtherAddress } from './otherAddress.js'
 
 /** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
 const KNOWN: readonly (readonly [type: string, text: string])[] = [
@@ -35,7 +35,9 @@ const TEXTS = [...KNOWN.map(([, text]) => text), ...SIGNERS.flat()]
 describe('addresses of other chains', () => {
   it.each(SIGNERS)('%s, which can sign, has a known type and a stored form', (text) => {
     const known = parseOtherAddress(text)!
-    expect([...OTHER_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(known.type)
+    expect([...OTHER_ADDRESS_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(
+      known.type,
+    )
     expect(decodeWallet((parseWallet(text) as Wallet).bytes)).toMatchObject(known)
   })
 

@@ -1,18 +1,16 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
-/**
- * Types of addresses of other chains, recognized by form and checksum. Their names are those of the published client.
- */
-export const OTHER_TYPES = [
+/** Types of addresses of other chains, recognized by form and checksum. The names equal the published client's. */
+export const OTHER_ADDRESS_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
   ...['dogecoin', 'tron', 'ripple-classic', 'aptos', 'cosmos'],
 ] as const
-export type OtherType = (typeof OTHER_TYPES)[number] | `cosmos-${string}`
+export type OtherAddressType = (typeof OTHER_ADDRESS_TYPES)[number] | `cosmos-${string}`
 
 export interface OtherAddress {
-  type: OtherType
+  type: OtherAddressType
   /** Canonical form. */
   text: string
 }
@@ -65,7 +63,7 @@ const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
 ])
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
-function segwitType({ coder, prefix, words }: Decoded): OtherType | null {
+function segwitType({ coder, prefix, words }: Decoded): OtherAddressType | null {
   const chain = SEGWIT.get(prefix)
   if (!chain) return null
   const length = bytesOf(words.slice(1))
@@ -92,7 +90,7 @@ const NOT_COSMOS = new Set([
 ])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
-function cosmosType({ coder, prefix, words }: Decoded): OtherType | null {
+function cosmosType({ coder, prefix, words }: Decoded): OtherAddressType | null {
   const length = bytesOf(words)
   if (coder !== bech32 || NOT_COSMOS.has(prefix) || (length !== 20 && length !== 32)) return null
   return prefix === 'cosmos' ? 'cosmos' : `cosmos-${prefix}`
@@ -102,7 +100,7 @@ function cosmosType({ coder, prefix, words }: Decoded): OtherType | null {
  * Type by the version byte before a 20-byte hash. A shared version (0x05 of old Litecoin scripts) counts as
  * Bitcoin's.
  */
-const VERSION: Readonly<Record<number, OtherType>> = {
+const VERSION: Readonly<Record<number, OtherAddressType>> = {
   0: 'bitcoin-p2pkh',
   5: 'bitcoin-p2sh',
   111: 'bitcoin-p2pkh',

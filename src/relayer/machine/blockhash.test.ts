@@ -6,12 +6,12 @@ import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
   type ClusterSnapshot,
-  type PaymentView,
+  type JobPaymentView,
+  paymentViewOf,
   planBlockhashJob,
-  viewOf,
 } from './blockhash.js'
 import { applyEvent, type JobEvent } from './index.js'
-import { type BlockhashJob, parkJob } from './job.js'
+import { type BlockhashJob, parkJobOnceVoid } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
@@ -27,8 +27,8 @@ const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   payment: null,
   ...change,
 })
-const HELD: PaymentView = { is: 'held' }
-const GONE: PaymentView = { is: 'unknown' }
+const HELD: JobPaymentView = { is: 'held' }
+const GONE: JobPaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
 const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
@@ -87,7 +87,8 @@ describe('a signed transaction', () => {
   })
 
   it('that expired without inclusion is signed again only where its payment is still held', () => {
-    const late = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
+    const late = (view: JobPaymentView) =>
+      planBlockhashJob(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
     expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
@@ -105,7 +106,7 @@ describe('a queued job', () => {
   })
 
   it('ends with the outcome of its payment', () => {
-    const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
+    const view = (payment: JobPaymentView) => planBlockhashJob(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
       record({ is: 'parked', reason: 'settled_elsewhere' }),
@@ -116,7 +117,9 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planBlockhashJob(parkJob(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
+    expect(planBlockhashJob(parkJobOnceVoid(queued()), seen({ payment: HELD }))).toEqual({
+      do: 'wait',
+    })
   })
 })
 
@@ -166,7 +169,7 @@ describe('apply', () => {
   })
 
   it('parks on the operator’s request once its sent transaction has expired', () => {
-    const parking = parkJob(sent)
+    const parking = parkJobOnceVoid(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
       state: 'parked',
@@ -201,6 +204,6 @@ describe('a payment with a job', () => {
       ),
     ),
   ])('%s, held: %s, decided: %s', (kind, isHeld, outcome, view) => {
-    expect(viewOf(kind, isHeld, outcome)).toEqual(view)
+    expect(paymentViewOf(kind, isHeld, outcome)).toEqual(view)
   })
 })

@@ -1,11 +1,11 @@
-import type { TxStatus } from '../../chains/solana/signer.js'
+import type { SolanaTxStatus } from '../../chains/solana/signer.js'
 import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
-import { type BlockhashJob, hasEnded } from './job.js'
+import { type BlockhashJob, hasJobEnded } from './job.js'
 
 /** The payment of a job, as the cluster shows it. */
-export type PaymentView =
+export type JobPaymentView =
   /** The job can be executed. */
   | { is: 'held' }
   /** The job is done, whoever did it. */
@@ -20,11 +20,11 @@ export type PaymentView =
  * @param isHeld whether a node shows its account as held
  * @param outcome outcome as the watcher has read it, from two nodes where two answer. Only an outcome ends a job.
  */
-export function viewOf(
+export function paymentViewOf(
   kind: JobKind,
   isHeld: boolean,
   outcome: PaymentOutcome | null,
-): PaymentView {
+): JobPaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
   // the outcome of a payment for a community name shows the kind of its end
   const isBack = outcome !== 'released'
@@ -42,9 +42,9 @@ export interface ClusterSnapshot {
   /** Height of the newest confirmed block. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
-  status: TxStatus | null
+  status: SolanaTxStatus | null
   /** The payment in a slot after that block. Null while it has not been read. */
-  payment: PaymentView | null
+  payment: JobPaymentView | null
 }
 
 export type BlockhashAction =
@@ -60,7 +60,7 @@ export function planBlockhashJob(
   job: BlockhashJob,
   { height, status, payment }: ClusterSnapshot,
 ): BlockhashAction {
-  if (hasEnded(job)) return { do: 'wait' }
+  if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
   const tx = job.txs[0]!
   if (status) {
@@ -75,7 +75,7 @@ export function planBlockhashJob(
 /**
  * The job's payment is not held any more. Only the outcome that the watcher read ends the job, never one node's answer.
  */
-function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
+function planDone(payment: JobPaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown'
@@ -86,7 +86,7 @@ function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAct
 /**
  * No signed transaction can be included any more: the payment shows whether the job is done, or may be signed again.
  */
-function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction {
+function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':
       // a node's refusal is the reason why it was not included

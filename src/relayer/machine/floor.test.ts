@@ -4,7 +4,7 @@ import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
 import { estimateFees, maxCostWei } from '../../chains/evm/gasFees.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { applyEvent, OFFER_ANEW_AFTER, type Policy } from './index.js'
+import { applyEvent, REPRICE_AFTER_FAILURES, type SpendPolicy } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -23,7 +23,7 @@ interface Pool {
 /** Steps a job against a mempool that accepts no tip under its floor. @returns the job, and the number of attempts */
 function offerUntilTaken(
   pool: Pool,
-  within: Policy,
+  within: SpendPolicy,
   most: number,
 ): { job: NonceJob; sent: number } {
   const fresh = estimateFees(pool.baseFeeWei, [GWEI])
@@ -51,13 +51,13 @@ function offerUntilTaken(
   return { job, sent }
 }
 
-const isWithin = (job: NonceJob, { gasPriceCapWei, spendCapWei }: Policy): boolean =>
+const isWithin = (job: NonceJob, { gasPriceCapWei, spendCapWei }: SpendPolicy): boolean =>
   job.txs.every(
     (tx) => tx.maxFeePerGas <= gasPriceCapWei && maxCostWei(tx.gas, tx, tx.valueWei) <= spendCapWei,
   )
 
 describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', () => {
-  const bounds: Policy = { ...policy, gasPriceCapWei: 100n * GWEI, spendCapWei: 10n ** 17n }
+  const bounds: SpendPolicy = { ...policy, gasPriceCapWei: 100n * GWEI, spendCapWei: 10n ** 17n }
   const pool = { floorWei: 30n * GWEI, baseFeeWei: GWEI }
 
   it('takes the transaction after few offers', () => {
@@ -70,10 +70,10 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
   it('takes it also where its error message is unknown, after three attempts at each price', () => {
     const { job, sent } = offerUntilTaken({ ...pool, refusal: UNKNOWN }, bounds, 30)
     expect(job.state).toBe('sent')
-    expect(sent).toBeLessThanOrEqual(7 * OFFER_ANEW_AFTER)
+    expect(sent).toBeLessThanOrEqual(7 * REPRICE_AFTER_FAILURES)
   })
 
-  it.each<[string, Partial<Policy>]>([
+  it.each<[string, Partial<SpendPolicy>]>([
     ['the cap on the price of gas', { gasPriceCapWei: 29n * GWEI }],
     ['the cap of the job', { spendCapWei: GAS * 29n * GWEI }],
   ])('gets nothing above %s, and the last offer again', (_, change) => {
@@ -99,7 +99,7 @@ it('any floor under the caps is reached within them, whatever the pool’s messa
         const capWei = baseFeeWei + floorWei + room
         const gasPriceCapWei = isJobs ? 10n ** 30n : capWei
         const spendCapWei = isJobs ? GAS * capWei + queued.valueWei : 10n ** 40n
-        const within: Policy = { gasPriceCapWei, spendCapWei }
+        const within: SpendPolicy = { gasPriceCapWei, spendCapWei }
         const { job } = offerUntilTaken({ floorWei, baseFeeWei, refusal: words }, within, 120)
         // a job whose first estimate is above its own cap waits for lower fees and has sent nothing
         if (job.state === 'queued') return
@@ -115,7 +115,7 @@ it.each(['unreachable', 'rate_limited', 'insufficient_funds', 'nonce_too_low', '
   'no price is raised for %s, however often it occurs',
   (reason) => {
     let job = signed
-    for (let n = 0; n < 4 * OFFER_ANEW_AFTER; n++)
+    for (let n = 0; n < 4 * REPRICE_AFTER_FAILURES; n++)
       job = applyEvent(
         job,
         { is: 'refused', hash: '0x1', failure: { class: 'transient', reason } },

@@ -1,35 +1,35 @@
-import type { Fees } from '../../chains/evm/gasFees.js'
+import type { GasFees } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt, NonceView } from '../../chains/evm/jobView.js'
 import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
   ABOVE_DELIVER_LIMIT,
   type JobProgress,
   type JobTx,
   type NonceTx,
   type ParkReason,
-  type Purpose,
+  type TxPurpose,
 } from '../../registry/outbox.js'
-import { parkedJob } from './job.js'
+import { toParkedJob } from './job.js'
 
 /**
  * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
  * from the stored job and the chain's view. `apply` changes the job by an event. A job is signed again only after a
  * confirmed transaction used its nonce without executing the job, or after its blockhash expired.
  */
-export interface Moment {
+export interface DecisionMoment {
   nowMs: number
   /** Random number in [0, 1), for the jitter. */
   random: number
 }
 
 /** An EVM chain's view of a job. */
-export interface ChainSnapshot extends NonceView, Moment {
+export interface ChainSnapshot extends NonceView, DecisionMoment {
   prepared: PreparedTx | null
 }
 
-export interface Policy {
+export interface SpendPolicy {
   /** Highest cost of a job, wei: value and gas of all attempts together. A batch may cost it for each of its jobs. */
   spendCapWei: bigint
   /** Highest price of a unit of gas in any signed transaction. */
@@ -44,14 +44,14 @@ export const CANCEL_AFTER_BLOCKS = 10
 export type JobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
-  | { do: 'prepare'; purpose: Purpose }
+  | { do: 'prepare'; purpose: TxPurpose }
   /** Sign and store. `nonce` null: take the signer's next one in the same database transaction. */
   | {
       do: 'sign'
-      purpose: Purpose
+      purpose: TxPurpose
       nonce: number | null
       gas: bigint
-      fees: Fees
+      fees: GasFees
       valueWei: bigint
     }
   | { do: 'broadcast'; tx: NonceTx }
@@ -75,7 +75,7 @@ export type JobEvent<Tx extends JobTx> =
 export function applyEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,
-  at: Moment & { head?: number },
+  at: DecisionMoment & { head?: number },
 ): JobProgress<Tx> {
   switch (event.is) {
     case 'signed': {
@@ -112,7 +112,7 @@ export function applyEvent<Tx extends JobTx>(
         spentWei: job.spentWei + event.feeWei,
       }
     case 'parked':
-      return parkedJob(job, event.reason)
+      return toParkedJob(job, event.reason)
   }
 }
 
@@ -124,7 +124,7 @@ function refused<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
   failure: TxFailure,
-  at: Moment & { head?: number },
+  at: DecisionMoment & { head?: number },
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason: failure.reason }
   if (failure.class === 'known') return applyEvent(job, { is: 'sent', hash }, at)
@@ -139,12 +139,12 @@ function refused<Tx extends JobTx>(
 }
 
 /**
- * Failed attempts after which a transaction that no node accepted is offered at a higher price, whatever the error
- * messages.
+ * Number of failed attempts after which a transaction that no node accepted is signed again at a higher price, whatever
+ * the error messages.
  */
-export const OFFER_ANEW_AFTER = 3
+export const REPRICE_AFTER_FAILURES = 3
 /** Failures that another price can't resolve: no node answered, or nonce or balance is the reason. */
-const NOT_OF_PRICE = new Set([
+const FAILURES_NOT_OF_PRICE = new Set([
   'unreachable',
   'rate_limited',
   'nonce_too_low',
@@ -152,18 +152,18 @@ const NOT_OF_PRICE = new Set([
   'insufficient_funds',
 ])
 const mayPriceHelp = ({ reason }: TxFailure, failures: number): boolean =>
-  !NOT_OF_PRICE.has(reason) && failures % OFFER_ANEW_AFTER === 0
+  !FAILURES_NOT_OF_PRICE.has(reason) && failures % REPRICE_AFTER_FAILURES === 0
 
 function failed<Tx extends JobTx>(
   job: JobProgress<Tx>,
   failure: TxFailure,
-  at: Moment,
+  at: DecisionMoment,
 ): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
-      ? parkedJob(paused, parkReason(failure))
+      ? toParkedJob(paused, parkReason(failure))
       : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries again
   if (job.release !== null || isCancelling(job)) return paused
@@ -183,7 +183,7 @@ function expired<Tx extends JobTx>(
   job: JobProgress<Tx>,
   feeWei: bigint,
   reason: string,
-  at: Moment,
+  at: DecisionMoment,
 ): JobProgress<Tx> {
   const free: JobProgress<Tx> = {
     ...job,
@@ -192,11 +192,15 @@ function expired<Tx extends JobTx>(
     txs: [],
     included: null,
   }
-  if (job.release !== null && job.release !== 'queue') return parkedJob(free, job.release)
+  if (job.release !== null && job.release !== 'queue') return toParkedJob(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
-function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, random }: Moment): Job {
+function pause<Job extends JobProgress>(
+  job: Job,
+  reason: string,
+  { nowMs, random }: DecisionMoment,
+): Job {
   const failures = job.failures + 1
   return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }
 }
@@ -227,6 +231,8 @@ export function backoffMs(
   failures: number,
   random: number,
 ): number {
-  const jittered = Math.round(pauseAfter(failures, PAUSES_MS.job) * (1 + JITTER * (2 * random - 1)))
+  const jittered = Math.round(
+    backoffPauseMs(failures, BACKOFF_PAUSES_MS.job) * (1 + JITTER * (2 * random - 1)),
+  )
   return kind === 'refuse' || nonce !== null ? Math.min(jittered, AWAITED_PAUSE_MS) : jittered
 }

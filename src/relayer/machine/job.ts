@@ -20,10 +20,10 @@ export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
-export function parkJob<Job extends JobProgress>(job: Job): Job {
-  if (hasEnded(job)) return job
+export function parkJobOnceVoid<Job extends JobProgress>(job: Job): Job {
+  if (hasJobEnded(job)) return job
   return job.state === 'queued'
-    ? parkedJob(job, 'operator')
+    ? toParkedJob(job, 'operator')
     : { ...job, release: 'operator', nextMs: 0 }
 }
 
@@ -50,7 +50,7 @@ export function retryJob<Job extends JobProgress>(job: Job): Job {
 }
 
 /** A parked job. It holds no nonce. */
-export function parkedJob<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
+export function toParkedJob<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
   return {
     ...job,
     state: 'parked',
@@ -63,5 +63,5 @@ export function parkedJob<Job extends JobProgress>(job: Job, reason: ParkReason)
   }
 }
 
-export const hasEnded = ({ state }: JobProgress): boolean =>
+export const hasJobEnded = ({ state }: JobProgress): boolean =>
   state === 'confirmed' || state === 'parked'

@@ -2,33 +2,33 @@ import {
   baseFeeOf,
   capFees,
   doubledFees,
-  type Fees,
+  type GasFees,
   maxCostWei,
   replacementFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { NonceTx, Purpose } from '../../registry/outbox.js'
+import type { NonceTx, TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   type ChainSnapshot,
   type JobAction,
   type JobEvent,
-  type Policy,
   REPLACE_AFTER_BLOCKS,
+  type SpendPolicy,
 } from './index.js'
-import { hasEnded, type NonceJob } from './job.js'
+import { hasJobEnded, type NonceJob } from './job.js'
 
 const WAIT: JobAction = { do: 'wait' }
 
-export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
-  if (hasEnded(job)) return WAIT
+export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
+  if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
   if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen)
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
+function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -116,7 +116,7 @@ interface UnusedNonce {
   tx: NonceTx
   isSent: boolean
   /** Purpose of the transaction that has to use the nonce. */
-  purpose: Purpose
+  purpose: TxPurpose
   /** True if somebody else's transaction may have done the job, so that nothing of ours has to be cancelled. */
   isDoneElsewhere: boolean
 }
@@ -208,7 +208,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
+function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   const nonce = unusedNonceOf(job, seen)
   switch (unusedRowOf(nonce).action) {
     case 'reorged':
@@ -223,7 +223,12 @@ function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobActi
 }
 
 /** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
-function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Purpose): JobAction {
+function replace(
+  job: NonceJob,
+  seen: ChainSnapshot,
+  policy: SpendPolicy,
+  purpose: TxPurpose,
+): JobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
@@ -239,7 +244,7 @@ function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Pu
   return planStuck(tx, seen)
 }
 
-interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
+interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
   /** Highest price of a unit of gas here: the cap on the price, or what is left of the job's cap. */
   capWei: bigint
 }
@@ -250,9 +255,9 @@ interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
  */
 function raisedFees(
   { txs }: NonceJob,
-  fresh: Fees,
+  fresh: GasFees,
   { capWei, gasPriceCapWei }: FeeBounds,
-): Fees | null {
+): GasFees | null {
   const tx = txs.at(-1)!
   const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
   const raised = isUntaken ? null : replacementFees(tx, fresh, gasPriceCapWei)

@@ -12,7 +12,7 @@ import { newJob } from '../../../test/support/newJob.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import { applyEvent, type ChainSnapshot } from './index.js'
-import { type NonceJob, parkJob } from './job.js'
+import { type NonceJob, parkJobOnceVoid } from './job.js'
 import { planNonceJob } from './nonce.js'
 
 /** What a chain's only node reports. */
@@ -133,7 +133,7 @@ it('one absurd head at the time of sending does not make a job wait endlessly', 
 })
 
 it('one absurd head does not prevent a cancel on the operator’s request', () => {
-  expect(planNonceJob(parkJob(absurd), later, policy)).toMatchObject({
+  expect(planNonceJob(parkJobOnceVoid(absurd), later, policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
   })

@@ -4,10 +4,10 @@ import { createPublicClient, createTestClient, createWalletClient, http } from '
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
-import { isAlive, sleep, waitFor } from '../processes/processes.js'
+import { isProcessAlive, sleep, waitFor } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
-import { restoreState } from './anvilState.js'
-import { receiptOf } from './receipt.js'
+import { restoreAnvilState } from './anvilState.js'
+import { waitForReceipt } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
 const account = mnemonicToAccount(TEST_MNEMONIC)
@@ -48,7 +48,7 @@ describe('startAnvil', () => {
     // reproduces a transaction whose predecessor is mined while the pool adds it
     const hashes = [await send(1), await send(2)]
     await test.setNonce({ address: account.address, nonce: 1 })
-    const receipts = await Promise.all(hashes.map((hash) => receiptOf(reader, hash)))
+    const receipts = await Promise.all(hashes.map((hash) => waitForReceipt(reader, hash)))
     expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
   })
 
@@ -72,7 +72,7 @@ describe('startAnvil', () => {
     const finalized = await reader.getBlock({ blockTag: 'finalized' })
     expect(latest.number - finalized.number).toBeLessThanOrEqual(3n)
     for (const anvil of running.splice(0)) await anvil.stop()
-    for (const anvil of chains) expect(isAlive(anvil.pid), anvil.rpcUrl).toBe(false)
+    for (const anvil of chains) expect(isProcessAlive(anvil.pid), anvil.rpcUrl).toBe(false)
   })
 
   it('reports a taken port, a missing binary, a bad flag', async () => {
@@ -91,7 +91,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     const first = await start({ statePath })
     const { wallet, reader } = clientsOf(first)
     const hash = await wallet.sendTransaction({ to: account.address, value: 1n })
-    const receipt = await receiptOf(reader, hash)
+    const receipt = await waitForReceipt(reader, hash)
     await first.stop()
     const second = await start({ statePath, port: first.port })
     expect(await clientsOf(second).reader.getTransactionReceipt({ hash })).toEqual(receipt)
@@ -123,9 +123,9 @@ describe('the kept state', { timeout: 180_000 }, () => {
 
     it('not when it is missing or complete', () => {
       const statePath = path.join(home, 'chosen.json')
-      expect(restoreState(statePath)).toBeUndefined()
+      expect(restoreAnvilState(statePath)).toBeUndefined()
       fs.writeFileSync(statePath, state(7))
-      expect(restoreState(statePath)).toBe(7)
+      expect(restoreAnvilState(statePath)).toBe(7)
     })
 
     it.each([
@@ -136,7 +136,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     ])('when it is %s', (_, broken) => {
       const statePath = path.join(home, 'broken.json')
       fs.writeFileSync(statePath, broken)
-      expect(() => restoreState(statePath)).toThrow('is no state of a chain; delete it')
+      expect(() => restoreAnvilState(statePath)).toThrow('is no state of a chain; delete it')
     })
   })
 })

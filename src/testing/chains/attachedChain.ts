@@ -1,10 +1,10 @@
-import { ensureContracts } from '../contracts/localContracts.js'
+import { deployMissingContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { worldAccounts } from '../world.js'
-import { chainEntry, type LocalChain } from './localChain.js'
+import { createChainActions, WorldError } from './actions.js'
+import { chainsFileEntry, type LocalChain } from './localChain.js'
 import type { ChainDefinition } from './localChains.js'
 import { fund } from './localClients.js'
-import { chainVerbs, WorldError } from './verbs.js'
 
 const POLL_MS = 100
 const ANSWER_MS = 5_000
@@ -28,9 +28,9 @@ export async function attachChain(
     const text = `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`
     throw new WorldError(text, { cause })
   })
-  const { contracts, ...extras } = await ensureContracts(own, hubEid, undefined)
+  const { contracts, ...extras } = await deployMissingContracts(own, hubEid, undefined)
   const wsUrl = rpcUrl.replace(/^http/, 'ws')
-  const { end: _, ...verbs } = chainVerbs({ label, rpcUrl, chainId, blockMs: null })
+  const { end: _, ...verbs } = createChainActions({ label, rpcUrl, chainId, blockMs: null })
   const notOurs = (): never => {
     throw new WorldError(`chain "${label}" was attached: its process is yours to stop and start.`)
   }
@@ -39,7 +39,7 @@ export async function attachChain(
     ...extras,
     ...verbs,
     wsUrl,
-    config: chainEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
+    config: chainsFileEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

@@ -1,16 +1,16 @@
 import path from 'node:path'
-import { ensureContracts } from '../contracts/localContracts.js'
+import { deployMissingContracts } from '../contracts/localContracts.js'
 import { isPortFree } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
+import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import type {
   ChainContracts,
   ChainDefinition,
-  ChainEntry,
-  KnownChain,
+  ChainsFileEntry,
+  RememberedChain,
   RunningChain,
 } from './localChains.js'
-import { type ChainVerbs, chainVerbs } from './verbs.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
 
@@ -20,7 +20,7 @@ const LEAST_POLL_MS = 50
 const IDLE_MS = 30_000
 
 /** A running chain of the local world. */
-export interface LocalChain extends RunningChain, ChainVerbs {
+export interface LocalChain extends RunningChain, ChainActions {
   readonly wsUrl: string
   /** Process id. @throws WorldError for an attached chain */
   readonly pid: number
@@ -37,8 +37,8 @@ export interface LocalChainOptions {
   /** LayerZero's endpoint id of its network's hub. */
   hubEid: number
   blockMs: number
-  /** Entry of an earlier start. */
-  previous: KnownChain | undefined
+  /** The chain as an earlier start of the world recorded it. Undefined at the first start. */
+  previous: RememberedChain | undefined
 }
 
 /**
@@ -68,18 +68,23 @@ export async function startLocalChain(
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(previous))
-  const { contracts, ...extras } = await ensureContracts(
+  const { contracts, ...extras } = await deployMissingContracts(
     { ...definition, rpcUrl: anvil.rpcUrl },
     hubEid,
     previous,
   )
-  const config = chainEntry(definition, contracts, anvil, blockMs)
-  const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
-  closers.push(verbs.end)
+  const config = chainsFileEntry(definition, contracts, anvil, blockMs)
+  const actions = createChainActions({
+    label,
+    ...anvil,
+    blockMs,
+    idleMs: isKept ? IDLE_MS : undefined,
+  })
+  closers.push(actions.end)
   return {
     ...definition,
     ...extras,
-    ...verbs,
+    ...actions,
     config,
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
@@ -106,12 +111,12 @@ export async function startLocalChain(
   }
 }
 
-export function chainEntry(
+export function chainsFileEntry(
   { price: _, ...identity }: ChainDefinition,
   contracts: ChainContracts,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
   pollMs: number,
-): ChainEntry {
+): ChainsFileEntry {
   return {
     ...identity,
     ...contracts,
@@ -124,7 +129,7 @@ export function chainEntry(
 }
 
 /** The port of the earlier start, so that a wallet's settings keep working. */
-async function samePort(previous: ChainEntry | undefined): Promise<number | undefined> {
+async function samePort(previous: ChainsFileEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined
 }

@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
-import { type BridgePrice, ETH_PRICE } from '../contracts/deploy.js'
+import { type BridgePrice, ETH_BRIDGE_PRICE } from '../contracts/deploy.js'
 import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { WorldEns } from '../world.js'
 
@@ -20,7 +20,7 @@ interface Definition {
 /** Spend cap of the local relayer for each message, value included. A message above it is parked. */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
-const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_PRICE } as const
+const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_BRIDGE_PRICE } as const
 /** A coin with another price than ETH, so that mixed-up amounts are noticed. */
 const IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },
@@ -89,7 +89,7 @@ export interface HubExtras {
 }
 
 /** A chain in the chains file. Absent fields have the file's defaults. */
-export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
+export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
   rpcUrls: [string]
   wsUrl: string
   confirmation: { blocks: number }
@@ -98,12 +98,12 @@ export interface ChainEntry extends Omit<ChainDefinition, 'price'>, ChainContrac
 }
 
 /** A chain as remembered between starts of a world. */
-export interface KnownChain extends ChainEntry, HubExtras {}
+export interface RememberedChain extends ChainsFileEntry, HubExtras {}
 
 /** A running chain with its contracts. */
 export interface RunningChain extends ChainDefinition, HubExtras {
   readonly rpcUrl: string
-  readonly config: ChainEntry
+  readonly config: ChainsFileEntry
 }
 
 /**

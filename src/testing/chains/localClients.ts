@@ -18,7 +18,7 @@ const FUNDS_WEI = parseEther('10000')
 const MINE_QUICKLY_MS = 40
 
 /** RPC URL and id of a local chain. */
-export interface ChainAt {
+export interface ChainAddress {
   rpcUrl: string
   chainId: number
 }
@@ -30,7 +30,7 @@ export interface LocalClients {
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
-function connectionTo({ rpcUrl, chainId }: ChainAt) {
+function connectionTo({ rpcUrl, chainId }: ChainAddress) {
   const chain: Chain = {
     id: chainId,
     name: `local ${chainId}`,
@@ -40,7 +40,7 @@ function connectionTo({ rpcUrl, chainId }: ChainAt) {
   return { chain, transport: http(rpcUrl) }
 }
 
-export function localClients(at: ChainAt): LocalClients {
+export function localClients(at: ChainAddress): LocalClients {
   const connection = connectionTo(at)
   const polling = { pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 }
   return {
@@ -50,13 +50,13 @@ export function localClients(at: ChainAt): LocalClients {
 }
 
 export const walletOf = (
-  at: ChainAt,
+  at: ChainAddress,
   account: Account,
 ): WalletClient<HttpTransport, Chain, Account> =>
   createWalletClient({ ...connectionTo(at), account })
 
 /** Gives addresses 10,000 ETH each. */
-export async function fund(at: ChainAt, addresses: readonly Hex[]): Promise<void> {
+export async function fund(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
   const { test } = localClients(at)
   // Hardhat's name of the method, which anvil supports too
   const setBalance = (address: Hex) =>
@@ -65,7 +65,7 @@ export async function fund(at: ChainAt, addresses: readonly Hex[]): Promise<void
 }
 
 /** Mines blocks in quick succession during `work`, so that the setup of a world does not wait for its block time. */
-export async function mineQuickly<T>(at: ChainAt, work: () => Promise<T>): Promise<T> {
+export async function mineQuickly<T>(at: ChainAddress, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at)
   let isDone = false
   const mining = (async () => {

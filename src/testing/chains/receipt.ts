@@ -5,7 +5,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { sleep } from '../processes/processes.js'
-import { requeue } from './requeue.js'
+import { resendStuckTransactions } from './requeue.js'
 
 const DEADLINE_MS = 60_000
 const POLL_MS = 25
@@ -17,7 +17,7 @@ const REQUEUE_MS = 3_000
  * for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */
-export async function receiptOf(
+export async function waitForReceipt(
   client: Pick<PublicClient, 'getTransactionReceipt' | 'request'>,
   hash: Hex,
 ): Promise<TransactionReceipt> {
@@ -31,7 +31,7 @@ export async function receiptOf(
         throw error
     }
     if (performance.now() > requeueAt) {
-      await requeue(client, hash)
+      await resendStuckTransactions(client, hash)
       requeueAt += REQUEUE_MS
     }
     await sleep(POLL_MS)

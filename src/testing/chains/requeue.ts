@@ -14,7 +14,7 @@ interface PoolContent {
  * again only after all of the sender's transactions are removed. No effect where the pool has it as ready, and on nodes
  * without these methods.
  */
-export async function requeue(node: Node, hash: Hex): Promise<void> {
+export async function resendStuckTransactions(node: Node, hash: Hex): Promise<void> {
   try {
     const { queued } = await ask<PoolContent>(node, 'txpool_content')
     for (const [sender, byNonce] of Object.entries(queued)) {

@@ -15,7 +15,7 @@ import {
   type Transport,
   type WalletClient,
 } from 'viem'
-import { receiptOf } from './receipt.js'
+import { waitForReceipt } from './receipt.js'
 
 /** Clients of a funded account on a local chain. */
 export interface DeployClient {
@@ -24,24 +24,28 @@ export interface DeployClient {
 }
 
 /** A transaction to send. Without `to` it creates a contract. */
-export interface Step {
+export interface DeployTransaction {
   readonly label: string
   readonly to?: Address
   readonly data: Hex
 }
 
 /** Step that creates a contract. */
-export const creationStep = <const A extends Abi>(
+export const creationTransaction = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
-): Step => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
+): DeployTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
 
 /** Step that calls a contract. */
-export const contractCall = <const A extends Abi, F extends ContractFunctionName<A>>(
+export const callTransaction = <const A extends Abi, F extends ContractFunctionName<A>>(
   label: string,
   to: Address,
   call: EncodeFunctionDataParameters<A, F>,
-): Step => ({ label, to, data: encodeFunctionData(call as EncodeFunctionDataParameters) })
+): DeployTransaction => ({
+  label,
+  to,
+  data: encodeFunctionData(call as EncodeFunctionDataParameters),
+})
 
 /**
  * Gas of the largest creation, and of any call, with a margin. Gas can't be estimated for a step that relies on an
@@ -58,7 +62,7 @@ const CALL_GAS = 200_000n
  */
 export async function sendInOrder(
   client: DeployClient,
-  steps: readonly Step[],
+  steps: readonly DeployTransaction[],
 ): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
   const firstNonce = await nextNonce(client)
@@ -78,7 +82,7 @@ export async function sendInOrder(
   }
   return Promise.all(
     hashes.map(async (hash, index) => {
-      const receipt = await receiptOf(publicClient, hash)
+      const receipt = await waitForReceipt(publicClient, hash)
       if (receipt.status !== 'success')
         throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
       return receipt
@@ -87,13 +91,16 @@ export async function sendInOrder(
 }
 
 /** Creates a contract. */
-export async function deployContract(client: DeployClient, contract: Step): Promise<Address> {
+export async function deployContract(
+  client: DeployClient,
+  contract: DeployTransaction,
+): Promise<Address> {
   const [receipt] = await sendInOrder(client, [contract])
   return receipt!.contractAddress!
 }
 
 /** Address of the next contract that the account creates. */
-export async function nextContract(client: DeployClient): Promise<Address> {
+export async function nextContractAddress(client: DeployClient): Promise<Address> {
   return getContractAddress({
     from: client.walletClient.account.address,
     nonce: BigInt(await nextNonce(client)),

@@ -2,14 +2,14 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
-import { type ChainAt, localClients } from '../chains/localClients.js'
+import { type ChainAddress, localClients } from '../chains/localClients.js'
 import { addressWord } from '../world.js'
 
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
 /** A chain of the local world with a spoke. */
-export interface SpokeAt extends ChainAt {
+export interface SpokeAt extends ChainAddress {
   contracts: { spoke: Address }
 }
 

@@ -7,14 +7,18 @@ import {
   localTokenBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contracts/index.js'
-import { hubCode, paymentsCode, spokeCode } from '../../chains/evm/deployment/creation.js'
 import {
-  contractCall,
-  creationStep,
+  hubCreationCode,
+  paymentsCreationCode,
+  spokeCreationCode,
+} from '../../chains/evm/deployment/creation.js'
+import {
+  callTransaction,
+  creationTransaction,
   type DeployClient,
+  type DeployTransaction,
   deployContract,
-  nextContract,
-  type Step,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 import { addressWord } from '../world.js'
@@ -47,7 +51,7 @@ export const deployHub = ({
 }: HubSettings) =>
   deployWithEndpoint(settings, (endpoint) => ({
     label: 'deploying the hub',
-    data: hubCode({ ...settings, deliverLimitWei, endpoint }),
+    data: hubCreationCode({ ...settings, deliverLimitWei, endpoint }),
   }))
 
 /**
@@ -57,13 +61,16 @@ export const deployHub = ({
 export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
   deployWithEndpoint(settings, (endpoint) => ({
     label: 'deploying a spoke',
-    data: spokeCode({ ...settings, endpoint }, settings.hubEid),
+    data: spokeCreationCode({ ...settings, endpoint }, settings.hubEid),
   }))
 
-async function deployWithEndpoint(settings: AppSettings, app: (endpoint: Address) => Step) {
-  const endpoint = await nextContract(settings)
+async function deployWithEndpoint(
+  settings: AppSettings,
+  app: (endpoint: Address) => DeployTransaction,
+) {
+  const endpoint = await nextContractAddress(settings)
   const steps = [
-    endpointCreation(settings.eid, settings.walletClient.account.address),
+    endpointCreationTransaction(settings.eid, settings.walletClient.account.address),
     app(endpoint),
   ]
   const [, receipt] = await sendInOrder(settings, steps)
@@ -79,12 +86,12 @@ export async function deployMessageLibrary(
   endpoint: Address,
   verifier: Address,
 ): Promise<Address> {
-  const library = await nextContract(client)
+  const library = await nextContractAddress(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
   await sendInOrder(client, [
-    creationStep('deploying the message library', code),
-    contractCall('registering the message library', endpoint, {
+    creationTransaction('deploying the message library', code),
+    callTransaction('registering the message library', endpoint, {
       abi: endpointAbi,
       functionName: 'registerLibrary',
       args: [library],
@@ -102,7 +109,7 @@ export function deployCommunityPayments(
 ): Promise<Address> {
   return deployContract(settings, {
     label: 'deploying the payments of communities',
-    data: paymentsCode({ ...settings, reclaimSeconds: RECLAIM_SECONDS }),
+    data: paymentsCreationCode({ ...settings, reclaimSeconds: RECLAIM_SECONDS }),
   })
 }
 
@@ -110,7 +117,7 @@ export function deployCommunityPayments(
 export const deployLocalToken = (client: DeployClient): Promise<Address> =>
   deployContract(
     client,
-    creationStep('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
+    creationTransaction('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
   )
 
 /** One end of a bridge. The client's account owns endpoint and library. */
@@ -131,19 +138,26 @@ export interface BridgePrice {
 }
 
 /** Typical bridge price between two chains whose gas token is ETH. */
-export const ETH_PRICE: BridgePrice = { baseWei: 2n * 10n ** 14n, numerator: 1n, denominator: 1n }
+export const ETH_BRIDGE_PRICE: BridgePrice = {
+  baseWei: 2n * 10n ** 14n,
+  numerator: 1n,
+  denominator: 1n,
+}
 
-export interface BridgeTarget {
+export interface RemoteBridgeEnd {
   readonly eid: number
   readonly app: Address
   readonly price: BridgePrice
 }
 
 /** Connects an end to its targets. Skips settings that are already right. */
-export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget[]): Promise<void> {
+export async function connectEnd(
+  near: BridgeEnd,
+  targets: readonly RemoteBridgeEnd[],
+): Promise<void> {
   const { endpoint, app, owner, publicClient } = near
-  const libraries: Step[] = []
-  const peers: Step[] = []
+  const libraries: DeployTransaction[] = []
+  const peers: DeployTransaction[] = []
   for (const target of targets) {
     const args = [target.eid] as const
     const library = await publicClient.readContract({
@@ -166,20 +180,23 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
     ])
 }
 
-function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
+function librarySteps(
+  { endpoint, library }: BridgeEnd,
+  { eid, price }: RemoteBridgeEnd,
+): DeployTransaction[] {
   const { baseWei: base, numerator, denominator } = price
   return [
-    contractCall('setting the send library', endpoint, {
+    callTransaction('setting the send library', endpoint, {
       abi: endpointAbi,
       functionName: 'setDefaultSendLibrary',
       args: [eid, library],
     }),
-    contractCall('setting the receive library', endpoint, {
+    callTransaction('setting the receive library', endpoint, {
       abi: endpointAbi,
       functionName: 'setDefaultReceiveLibrary',
       args: [eid, library, 0n],
     }),
-    contractCall('setting the price of messages', library, {
+    callTransaction('setting the price of messages', library, {
       abi: localMessageLibAbi,
       functionName: 'setPrice',
       args: [eid, { base, numerator, denominator }],
@@ -187,8 +204,8 @@ function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTa
   ]
 }
 
-const peerStep = ({ app }: BridgeEnd, target: BridgeTarget): Step =>
-  contractCall('setting the peer', app, {
+const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction =>
+  callTransaction('setting the peer', app, {
     abi: hubAbi,
     functionName: 'setPeer',
     args: [target.eid, addressWord(target.app)],
@@ -199,7 +216,7 @@ const peerStep = ({ app }: BridgeEnd, target: BridgeTarget): Step =>
  * the artifact is read from the optional dependency and is not part of this project.
  * @throws Error if the package is not installed
  */
-export function endpointCreation(eid: number, owner: Address): Step {
+export function endpointCreationTransaction(eid: number, owner: Address): DeployTransaction {
   let file: string
   try {
     file = createRequire(import.meta.url).resolve(ARTIFACT)
@@ -209,5 +226,5 @@ export function endpointCreation(eid: number, owner: Address): Step {
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return creationStep('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
+  return creationTransaction('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
 }

@@ -5,10 +5,10 @@ import {
   airdropDistributorBytecode,
 } from '../../chains/evm/contracts/index.js'
 import {
-  contractCall,
-  creationStep,
+  callTransaction,
+  creationTransaction,
   type DeployClient,
-  nextContract,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 
@@ -32,13 +32,13 @@ export async function deployDistributor(settings: DistributorSettings) {
   const deployer = settings.walletClient.account.address
   const endsAtS =
     settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
-  const distributor = await nextContract(settings)
+  const distributor = await nextContractAddress(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
-  const steps = [creationStep('deploying a distributor', code)]
+  const steps = [creationTransaction('deploying a distributor', code)]
   if (mints > 0n)
     steps.push(
-      contractCall('minting what a distributor gives out', token, {
+      callTransaction('minting what a distributor gives out', token, {
         abi: localTokenAbi,
         functionName: 'mint',
         args: [distributor, mints],

@@ -12,10 +12,10 @@ import {
   localUniversalResolverBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import {
-  contractCall,
-  creationStep,
+  callTransaction,
+  creationTransaction,
   type DeployClient,
-  nextContract,
+  nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 import { lowerCase, operatorAccount, type WorldEns } from '../world.js'
@@ -28,14 +28,17 @@ const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversal
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
-  const resolver = await nextContract(client)
+  const resolver = await nextContractAddress(client)
   const [, registry, universal] = await sendInOrder(client, [
-    creationStep('deploying the resolver of ENS names', {
+    creationTransaction('deploying the resolver of ENS names', {
       ...resolverCode,
       args: [owner, signer, []],
     }),
-    creationStep('deploying ENS’s registry', registryCode),
-    creationStep('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
+    creationTransaction('deploying ENS’s registry', registryCode),
+    creationTransaction('deploying ENS’s universal resolver', {
+      ...universalCode,
+      args: [resolver],
+    }),
   ])
   const universalResolver = lowerCase(universal!.contractAddress!)
   const reverseRegistrar = await client.publicClient.readContract({
@@ -59,12 +62,12 @@ export async function setGateway(
   api: string,
 ): Promise<void> {
   await sendInOrder(client, [
-    contractCall('setting the resolver of an ENS name', registry, {
+    callTransaction('setting the resolver of an ENS name', registry, {
       abi: localEnsRegistryAbi,
       functionName: 'setResolver',
       args: [namehash(parent), resolver],
     }),
-    contractCall('setting the URL of the gateway', resolver, {
+    callTransaction('setting the URL of the gateway', resolver, {
       abi: ensResolverAbi,
       functionName: 'setUrls',
       args: [[`${api}/ens/{sender}/{data}.json`]],

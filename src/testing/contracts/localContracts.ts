@@ -5,11 +5,17 @@ import {
   type ChainContracts,
   type ChainDefinition,
   type HubExtras,
-  type KnownChain,
   LOCAL_SPEND_CAP_WEI,
+  type RememberedChain,
   type RunningChain,
 } from '../chains/localChains.js'
-import { type ChainAt, fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
+import {
+  type ChainAddress,
+  fund,
+  localClients,
+  mineQuickly,
+  walletOf,
+} from '../chains/localClients.js'
 import type { DeployClient } from '../chains/send.js'
 import type { WorldCluster } from '../cluster.js'
 import { writeAtomically } from '../processes/files.js'
@@ -38,11 +44,11 @@ interface LocalContracts extends HubExtras {
   contracts: ChainContracts
 }
 
-/** Deploys the contracts of a chain, unless it has those of an earlier start. */
-export async function ensureContracts(
-  chain: ChainDefinition & ChainAt,
+/** Deploys the contracts of a chain, unless an earlier start of the world deployed them. */
+export async function deployMissingContracts(
+  chain: ChainDefinition & ChainAddress,
   hubEid: number,
-  previous: KnownChain | undefined,
+  previous: RememberedChain | undefined,
 ): Promise<LocalContracts> {
   const deployer = deployerOf(chain)
   const makeEns = () => deployEns(deployer, ENS_PARENTS[chain.network])
@@ -73,7 +79,7 @@ export async function ensureContracts(
   })
 }
 
-const deployerOf = (at: ChainAt): DeployClient => ({
+const deployerOf = (at: ChainAddress): DeployClient => ({
   walletClient: walletOf(at, operatorAccount('deployer')),
   publicClient: localClients(at).reader,
 })
@@ -144,10 +150,10 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
 }
 
 /** Entries of earlier starts by chain label, including chains that are not started now. */
-export function previousChains(home: string): Map<string, KnownChain> {
+export function readPreviousChains(home: string): Map<string, RememberedChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
-      chains: KnownChain[]
+      chains: RememberedChain[]
     }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {
@@ -165,7 +171,7 @@ export function writeChains(
   clusters: readonly WorldCluster[],
   pollMs: number,
 ): void {
-  const known = previousChains(home)
+  const known = readPreviousChains(home)
   for (const { label, config, feeds, token, ens } of chains)
     known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
@@ -178,7 +184,7 @@ export function writeChains(
   })
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...known.values()] })
-  writeJson(chainsFile(home), {
+  writeJson(chainsFilePath(home), {
     chains: chains.map(({ config }) => config),
     ...Object.fromEntries(clusters.map((cluster) => [cluster.key, sectionOf(cluster)])),
     ens: Object.fromEntries(parents),
@@ -189,5 +195,5 @@ export function writeChains(
 const writeJson = (file: string, content: object): void =>
   writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
-export const chainsFile = (home: string): string => path.join(home, 'chains.json')
+export const chainsFilePath = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

@@ -3,9 +3,9 @@ import {
   priceFeedAbi,
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
-import { type ChainAt, localClients, walletOf } from '../chains/localClients.js'
-import { receiptOf } from '../chains/receipt.js'
-import { creationStep, type DeployClient, sendInOrder } from '../chains/send.js'
+import { type ChainAddress, localClients, walletOf } from '../chains/localClients.js'
+import { waitForReceipt } from '../chains/receipt.js'
+import { creationTransaction, type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -26,7 +26,7 @@ export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
-    return creationStep(`deploying the feed ${description}`, code)
+    return creationTransaction(`deploying the feed ${description}`, code)
   }
   const [solUsd, ethUsd] = await sendInOrder(client, [
     feed('SOL / USD', SOL_USD),
@@ -42,7 +42,7 @@ export interface PriceChange {
 }
 
 /** Sets a price and waits until it is mined. @returns the transaction's hash */
-export async function setPrice(at: ChainAt, { feed, answer }: PriceChange): Promise<Hex> {
+export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,
     abi: priceFeedAbi,
@@ -50,6 +50,6 @@ export async function setPrice(at: ChainAt, { feed, answer }: PriceChange): Prom
     args: [answer],
   } as const
   const hash = await walletOf(at, operatorAccount('deployer')).writeContract(write)
-  await receiptOf(localClients(at).reader, hash)
+  await waitForReceipt(localClients(at).reader, hash)
   return hash
 }

@@ -2,9 +2,9 @@ import { CONFIRMED_TAGS } from '../../registry/primitives/confirmation.js'
 import type { Forks } from './forks.js'
 import type { AnswerFault } from './kinds.js'
 import { wrongAnswerTo } from './lies.js'
+import { RANGE_LIMITS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
 import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
-import { RANGE_LIMITS } from './wordings.js'
 
 /** Limits of the injected faults. */
 export interface FaultLimits {
@@ -16,7 +16,10 @@ export interface FaultLimits {
   rangeBlocks: number
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
-  /** Length of another fork, blocks. Shorter than the confirmation depth: a longer fork is confirmed rightly. */
+  /**
+   * Length of the simulated fork, blocks. It is shorter than the confirmation depth, since the indexer correctly
+   * confirms a longer fork.
+   */
   forkBlocks: number
 }
 
@@ -34,7 +37,7 @@ export interface AnswerContext {
 }
 
 /** The wrong answer to a call. Null where the fault does not apply to the call's content. */
-export async function wrongAnswer(
+export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
   context: AnswerContext,

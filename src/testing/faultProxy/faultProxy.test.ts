@@ -5,7 +5,7 @@ import { startAnvil } from '../chains/anvil.js'
 import { waitFor } from '../processes/processes.js'
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy.js'
 import { FAULT_KINDS, type FaultKind } from './kinds.js'
-import { RANGE_LIMITS } from './wordings.js'
+import { RANGE_LIMITS } from './nodeErrorTexts.js'
 
 /** Emits LOG0 with a word of zeros: PUSH1 32, PUSH1 0, LOG0. */
 const EMITTER = '0x00000000000000000000000000000000000e3171'

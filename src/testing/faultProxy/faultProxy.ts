@@ -5,8 +5,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LieMethod } from './lies.js'
-import { createPipe, type Pipe } from './pipe.js'
-import { relaySocket } from './sockets.js'
+import { createFaultyPipe, type FaultyPipe } from './pipe.js'
+import { relayWebSocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
@@ -64,7 +64,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     number
   >
   const upstream = createUpstream(options.target.rpcUrl)
-  const pipe = createPipe({
+  const pipe = createFaultyPipe({
     upstream,
     seed: options.seed,
     faults: () => faults,
@@ -93,7 +93,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   })
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (client: WebSocket) =>
-    relaySocket(client, options.target.wsUrl, pipe, () => isSilent),
+    relayWebSocket(client, options.target.wsUrl, pipe, () => isSilent),
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -137,7 +137,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 }
 
 async function answer(
-  pipe: Pipe,
+  pipe: FaultyPipe,
   unmuted: () => Promise<void>,
   request: http.IncomingMessage,
   response: http.ServerResponse,

@@ -17,7 +17,8 @@ export type Forks = ReturnType<typeof createForks>
 /**
  * Simulates another fork than the node's. It branches off a few blocks below the head, with other bidders in its logs.
  * Blocks once returned stay available by hash, as on a node of that fork.
- * @param forkBlocks length of the fork, shorter than the confirmation depth: a longer fork is confirmed rightly
+ * @param forkBlocks length of the fork, shorter than the confirmation depth, since the indexer correctly confirms a
+ * longer fork.
  */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
   /** The node's block for each fork hash, and the number of fork blocks down to it. */

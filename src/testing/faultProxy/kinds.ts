@@ -62,13 +62,13 @@ export type Faults =
   | Partial<Record<FaultKind, number>>
   | ((request: FaultRequest) => FaultKind | null)
 
-export const NOTIFICATION = 'notification'
-export const BATCH = 'batch'
+export const NOTIFICATION_METHOD = 'notification'
+export const BATCH_METHOD = 'batch'
 
 /** True if a fault applies to a call. Calls in a batch share its connection and body. */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
-  if (kind === 'silent_socket') return method === NOTIFICATION
-  if (method === NOTIFICATION) return kind === 'delay' || kind === 'drop'
+  if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
+  if (method === NOTIFICATION_METHOD) return kind === 'delay' || kind === 'drop'
   if (isAnswerFault(kind)) return (ANSWER_KINDS[kind] as readonly string[]).includes(method)
   return !isInBatch
 }

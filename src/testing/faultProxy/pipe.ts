@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
+import { answerWithFault, type FaultLimits, type FaultyAnswer } from './answers.js'
 import { createForks } from './forks.js'
 import {
-  BATCH,
+  BATCH_METHOD,
   chooseFault,
   type FaultKind,
   type FaultRequest,
   type Faults,
   isAnswerFault,
-  NOTIFICATION,
+  NOTIFICATION_METHOD,
 } from './kinds.js'
 import type { LieMethod } from './lies.js'
+import { type NodeErrorText, RATE_LIMITS, SERVER_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
-import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
 /** Answer to the client. Null: the connection is cut. */
 export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
@@ -28,10 +28,10 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-export type Pipe = ReturnType<typeof createPipe>
+export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
 /** Passes requests to a node and its answers back, with faults. */
-export function createPipe(options: PipeOptions) {
+export function createFaultyPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
   /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
   const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
@@ -57,7 +57,7 @@ export function createPipe(options: PipeOptions) {
   ): Promise<FaultyAnswer> => {
     if (kind === null || !isAnswerFault(kind)) return ask(call)
     const next = randomSequence(seed, 'answer', request.method, request.ordinal)
-    const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
+    const wrong = await answerWithFault(kind, call, { upstream, forks, limits, next })
     if (!wrong) return ask(call)
 
     if (kind === 'lie') staged.lies.delete(request.method as LieMethod)
@@ -82,7 +82,7 @@ export function createPipe(options: PipeOptions) {
   }
 
   const batch = (calls: readonly RpcCall[]): Promise<PipeReply> => {
-    const request = take(BATCH)
+    const request = take(BATCH_METHOD)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
       const answers = await Promise.all(
@@ -116,7 +116,7 @@ export function createPipe(options: PipeOptions) {
     },
     /** Fault of a message that the node sends. */
     notification(): { kind: FaultKind | null; delayMs: number } {
-      const request = take(NOTIFICATION)
+      const request = take(NOTIFICATION_METHOD)
       const kind = chooseFault(seed, faults(), request)
       if (kind) onFault(kind, request)
       return { kind, delayMs: delayOf(options, request) }
@@ -167,7 +167,7 @@ const withFinalized = (params: readonly unknown[], block: string | null): readon
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
-function worded({ status, code, message }: Wording, retryAfterS: number | null): PipeReply {
+function worded({ status, code, message }: NodeErrorText, retryAfterS: number | null): PipeReply {
   const headers: Record<string, string> =
     retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
   if (code === 0)

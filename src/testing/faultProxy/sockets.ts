@@ -1,14 +1,14 @@
 import { WebSocket } from 'ws'
-import type { Pipe } from './pipe.js'
+import type { FaultyPipe } from './pipe.js'
 
 /** Methods that need the node's own socket. All others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
 /** Connects a client's socket to a node's, with faults in between. Messages during a silence are lost. */
-export function relaySocket(
+export function relayWebSocket(
   client: WebSocket,
   wsUrl: string,
-  pipe: Pipe,
+  pipe: FaultyPipe,
   isMute: () => boolean,
 ): void {
   const node = new WebSocket(wsUrl)

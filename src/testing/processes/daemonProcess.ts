@@ -101,17 +101,17 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
     if (!isUp()) return false
     const answer = await askReady(opsUrl)
     problems = answer.problems
-    return answer.ready || problems.some(isHalted)
+    return answer.ready || problems.some(isHaltedChainProblem)
   }
   const isReady = await waitFor(poll, READY_DEADLINE_MS, READY_POLL_MS)
   if (child.hasExited()) throw new Error(lastSentence(child))
-  const halted = problems.find(isHalted)
+  const halted = problems.find(isHaltedChainProblem)
   if (halted) throw new Error(halted)
   if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
 /** True if a problem is a halted chain, for which waiting does not help. */
-export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
+export const isHaltedChainProblem = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Alarm of requests that failed in the last minute. */
 const PAST_FAILURES = 'ClusterdErrors'

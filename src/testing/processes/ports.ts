@@ -17,7 +17,7 @@ const NEXT_PORT_TRIES = 200
 const count = FREE_PORTS.below - FREE_PORTS.from
 let next = (process.pid * PORTS_APART) % count
 
-/** A free port on loopback, claimed like those of `nextFreePort`. */
+/** A free port on loopback. The port is claimed as `nextFreePort` claims its ports. */
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { locatePart } from './platform.js'
-import { preparedPostgres } from './prepared.js'
+import { commonPostgres } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
 import { startServer } from './server.js'
 
@@ -46,7 +46,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = serverUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-  const settings = settingArgs({ ...preparedPostgres()?.settings, ...options.settings })
+  const settings = settingArgs({ ...commonPostgres()?.settings, ...options.settings })
   const { port, ...server } = await startServer({
     name: `PostgreSQL in ${dataDir}`,
     port: options.port,
@@ -78,8 +78,8 @@ const databaseUrl = (url: string, name: string): string =>
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // without fsync, a file copy takes a quarter of the time
-  const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
-  await runOn(url, async (client) => {
+  const how = commonPostgres() ? ' STRATEGY file_copy' : ''
+  await withPostgres(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
@@ -91,13 +91,13 @@ export async function createDatabase(url: string, name: string): Promise<string>
 }
 
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await runOn(databaseUrl(url, 'postgres'), async (client) => {
+  await withPostgres(databaseUrl(url, 'postgres'), async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
   })
 }
 
 /** Runs work on a new connection. */
-export async function runOn(
+export async function withPostgres(
   url: string,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
@@ -174,7 +174,7 @@ function hydrateSymlinks(native: string): void {
 }
 
 async function makeDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
-  const prepared = preparedPostgres()
+  const prepared = commonPostgres()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, PATIENCE_MS)

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
 import { lockFile, tryLock } from './files.js'
 import { freePort, isPortFree, nextFreePort } from './ports.js'
-import { identifyProcess, isAlive, spawnChild, waitFor } from './processes.js'
+import { identifyProcess, isProcessAlive, spawnChild, waitFor } from './processes.js'
 
 const home = useFolder()
 const started: ChildProcess[] = []
@@ -47,10 +47,10 @@ describe('spawnChild', () => {
       const stubborn = await start('trap "" TERM; while :; do sleep 0.1; done', 'SIGTERM')
       console.log(JSON.stringify([tidy.pid, stubborn.pid]))
       setInterval(() => {}, 1000)`)
-      expect(pids.filter((pid) => !isAlive(pid))).toEqual([])
+      expect(pids.filter((pid) => !isProcessAlive(pid))).toEqual([])
       expect(await waitFor(() => fs.existsSync(ready), 15_000)).toBe(true)
       launcher.kill(signal)
-      expect(await waitFor(() => !pids.some(isAlive), 15_000)).toBe(true)
+      expect(await waitFor(() => !pids.some(isProcessAlive), 15_000)).toBe(true)
       expect(fs.existsSync(done)).toBe(true)
     },
   )

@@ -33,7 +33,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
 }
 
 /** True if `pid` is a live process. */
-export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
+export const isProcessAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
   command: string

@@ -1,7 +1,7 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRegistrar } from '../../chains/solana/registrar.js'
-import { isAlive } from '../processes/processes.js'
+import { isProcessAlive } from '../processes/processes.js'
 import { keypairOf, solanaOperator } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
@@ -55,6 +55,6 @@ it('reports the program’s errors', async () => {
 it('can be killed', async () => {
   const { surfpool } = solana
   await surfpool!.kill()
-  expect(isAlive(surfpool!.pid)).toBe(false)
+  expect(isProcessAlive(surfpool!.pid)).toBe(false)
   await expect(connection.getSlot()).rejects.toThrow()
 })

@@ -1,15 +1,15 @@
 import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
-import { placeOf } from '../paths.js'
+import { pageOfPath } from '../paths.js'
 import { serviceFacts } from './lib/service.js'
-import { Frame } from './parts/frame.js'
+import { PageFrame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
 import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
-/** Components by the page that `placeOf` returns for a path. */
+/** Components by the page that `pageOfPath` returns for a path. */
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
@@ -25,7 +25,7 @@ const PAGES = {
 
 function Pages() {
   const { path, query } = useLocation()
-  const { page, ...about } = placeOf(path, query.q, serviceFacts.ens)
+  const { page, ...about } = pageOfPath(path, query.q, serviceFacts.ens)
   // all account pages share one component, so that its state survives
   const key = page === 'account' ? page : JSON.stringify(about)
   return (
@@ -39,9 +39,9 @@ function Pages() {
 
 render(
   <LocationProvider scope={/^\/(?!openapi|docs\/|v1\/)/}>
-    <Frame>
+    <PageFrame>
       <Pages />
-    </Frame>
+    </PageFrame>
   </LocationProvider>,
   document.getElementById('app')!,
 )

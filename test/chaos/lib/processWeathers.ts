@@ -43,7 +43,7 @@ const SLEEP_BLOCKS = 100
 const REORG_BLOCKS = 2
 /** Time in which a started daemon serves look-ups again. */
 const START_MS = 8_000
-/** Fail points of a world that has caught up. test/recovery covers those of the backfill. */
+/** Fail points of a world that has caught up. test/recovery covers the fail points of the backfill. */
 const FAIL_POINTS = [
   'follow.before_transaction',
   'follow.after_commit',

@@ -16,7 +16,7 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { encodePlaceBids, executeCall } from '../../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBids, executePacketCall } from '../../../src/chains/evm/bridge/calls.js'
 import { encodeMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
 import {
@@ -168,7 +168,7 @@ const MESSAGE_ACTIONS = {
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
     await send(chain, account, {
-      ...executeCall(chain.endpoint, packet),
+      ...executePacketCall(chain.endpoint, packet),
       value: value + pickFrom(next(), [0n, 0n, 1n]),
     })
   },

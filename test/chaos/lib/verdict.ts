@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
-import { replay } from '../../../src/db/journal/replay.js'
+import { replayJournal } from '../../../src/db/journal/replay.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import { alarmBreaches } from './alarms.js'
@@ -39,7 +39,7 @@ export async function judge(
 ): Promise<Verdict> {
   const truth = await readTruth(world, ledger)
   const breaches = [...(watched?.statuses.breaches ?? [])]
-  const { live, rebuilt, entries } = await replay(pool, 'mainnet')
+  const { live, rebuilt, entries } = await replayJournal(pool, 'mainnet')
   if (live !== rebuilt) breaches.push(`state hash ${live}, rebuilt from the journal ${rebuilt}`)
   breaches.push(
     ...(await ownersThatDiffer(world, truth.winners)),
@@ -170,7 +170,7 @@ async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<
   ]
 }
 
-/** Checks that the relayer's nonce counts equal those of the chains. */
+/** Checks that the relayer's nonce counts equal the chains' counts. */
 async function nonceBreaches(chains: readonly ChaosChain[], pool: pg.Pool): Promise<string[]> {
   const { address } = operatorAccount('relayer')
   const { rows } = await pool.query<{ label: string; next_nonce: number }>(

@@ -18,7 +18,7 @@ import {
 } from 'viem'
 import { beforeEach, expect } from 'vitest'
 import { startAnvil } from '../../../src/testing/chains/anvil.js'
-import { receiptOf } from '../../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
 
 /** Enough for any call of these tests, a message of 100 names included. */
 const CALL_GAS = 12_000_000n
@@ -64,7 +64,7 @@ export async function startChain(
   }) {
     const { from: account, gas = CALL_GAS, ...rest } = tx
     const hash = await unlocked.sendTransaction({ account, chain: null, gas, ...rest })
-    return receiptOf(publicClient, hash)
+    return waitForReceipt(publicClient, hash)
   }
 
   /** Sends a transaction, and fails the test if it reverted. */

@@ -23,9 +23,9 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../../src/chains/evm/contracts/index.js'
-import { proofFrom, treePages } from '../../../src/db/airdrop/pages.js'
+import { proofFromPages, treePages } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
-import { airdropLeaf, buildTree } from '../../../src/registry/airdrop/tree.js'
+import { airdropLeaf, buildAirdropTree } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
 import { startChain } from './chain.js'
 import { word } from './hub.js'
@@ -167,13 +167,13 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
   const leaves = allocations.map(({ account, amount }, i) =>
     airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
   )
-  const { nodes, positions } = buildTree(leaves)
+  const { nodes, positions } = buildAirdropTree(leaves)
   const pages = treePages(nodes)
   const claims = allocations.map(
     (allocation, i): Claim => ({
       ...allocation,
       index: BigInt(i),
-      proof: proofFrom(pages, positions[i]!).map(toHex),
+      proof: proofFromPages(pages, positions[i]!).map(toHex),
     }),
   )
   return { root: toHex(nodes[0]!), claims }

@@ -2,10 +2,15 @@ import type { Address, Hex, PublicClient } from 'viem'
 import { expect } from 'vitest'
 import { logFilterOf } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, readRecord, recordWords } from '../../../src/chains/evm/record.js'
+import {
+  emptyRecord,
+  extendRecord,
+  readRecord,
+  recordInputsOf,
+} from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
-/** Checks that a contract's record is the fold of its logs, and that it differs without any one of these. */
+/** Checks that a contract's record is the fold of its logs, and that the fold differs without any one of the logs. */
 export async function expectRecord(
   client: PublicClient,
   contracts: { hub?: Address; payments?: Address },
@@ -26,9 +31,9 @@ export async function expectRecord(
   const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
   const fold = (some: readonly RawLog[]) =>
-    foldRecord(
+    extendRecord(
       emptyRecord(chain),
-      recordWords(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
+      recordInputsOf(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
     )
   const kept = await readRecord(ask, chain, fromHex((await client.getBlock()).hash))
   expect(fold(logs)).toEqual(kept)

@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js'
 import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from 'litesvm'
 import {
-  initialize,
+  initializeInstruction,
   programDataAddress,
   UPGRADEABLE_LOADER,
 } from '../../../src/chains/solana/admin.js'
@@ -114,7 +114,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
   }
 
   if (isInitialized) {
-    const { error } = send(initialize(registrar, keys.deployer, termsOf(keys)))
+    const { error } = send(initializeInstruction(registrar, keys.deployer, termsOf(keys)))
     if (error) throw new Error(`initializing the registrar: ${error}`)
   }
   return {

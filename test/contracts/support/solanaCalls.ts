@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { AccountMeta, PublicKey } from '@solana/web3.js'
 import {
-  acceptAdmin,
-  proposeAdmin,
-  setAuthorities,
-  withdraw,
+  acceptAdminInstruction,
+  proposeAdminInstruction,
+  setAuthoritiesInstruction,
+  withdrawTreasuryInstruction,
 } from '../../../src/chains/solana/admin.js'
 import { NOW, type SolanaWorld } from './solana.js'
 
@@ -57,11 +57,12 @@ export function callsOf({ registrar, keys }: SolanaWorld) {
       registrar.refund(keys.relay, keysOf(quotes)),
     reclaim: (quote = 'q', sequence = 1n) => registrar.reclaim(keyOf(quote, sequence)),
     withdraw: (lamports: bigint, destination = keys.bob) =>
-      withdraw(registrar, keys.treasurer, destination, lamports),
+      withdrawTreasuryInstruction(registrar, keys.treasurer, destination, lamports),
     setAuthorities: (relay: PublicKey, treasury: PublicKey, by = keys.admin) =>
-      setAuthorities(registrar, by, { relay, treasury }),
-    proposeAdmin: (proposed: PublicKey, by = keys.admin) => proposeAdmin(registrar, by, proposed),
-    acceptAdmin: (by: PublicKey) => acceptAdmin(registrar, by),
+      setAuthoritiesInstruction(registrar, by, { relay, treasury }),
+    proposeAdmin: (proposed: PublicKey, by = keys.admin) =>
+      proposeAdminInstruction(registrar, by, proposed),
+    acceptAdmin: (by: PublicKey) => acceptAdminInstruction(registrar, by),
     paymentAt: (quote = 'q', payer = keys.alice) =>
       registrar.payment({ quoteId: wordOf(quote), payer }),
   }

@@ -1,7 +1,7 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import {
-  type CommunityTerms,
+  type CommunityPaymentTerms,
   type CountedPayment,
   createCommunityProgram,
 } from '../../../src/chains/solana/community/program.js'
@@ -52,7 +52,10 @@ export function communityOf(world: SolanaWorld) {
   const { keys, registrar } = world
   const program = createCommunityProgram(registrar)
 
-  const termsOf = (number: bigint, change: Partial<CommunityTerms> = {}): CommunityTerms => ({
+  const termsOf = (
+    number: bigint,
+    change: Partial<CommunityPaymentTerms> = {},
+  ): CommunityPaymentTerms => ({
     payer: keys.alice,
     number,
     community: nameToWord('club'),
@@ -115,7 +118,7 @@ export function communityOf(world: SolanaWorld) {
       return data?.length === TOKEN_ACCOUNT_BYTES ? data.readBigUInt64LE(64) : 0n
     },
 
-    pay: (number = 1n, change?: Partial<CommunityTerms>): TransactionInstruction =>
+    pay: (number = 1n, change?: Partial<CommunityPaymentTerms>): TransactionInstruction =>
       program.pay(termsOf(number, change)),
     payToken: (
       mint: PublicKey,
@@ -124,7 +127,7 @@ export function communityOf(world: SolanaWorld) {
         decimals = DECIMALS,
         source,
         ...change
-      }: Partial<CommunityTerms> & { decimals?: number; source?: PublicKey } = {},
+      }: Partial<CommunityPaymentTerms> & { decimals?: number; source?: PublicKey } = {},
     ): TransactionInstruction =>
       program.pay(termsOf(number, change), { mint, decimals, ...(source ? { source } : {}) }),
     refuse: (...payments: CountedPayment[]): TransactionInstruction =>

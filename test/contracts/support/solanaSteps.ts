@@ -1,7 +1,10 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { initialize, withdraw } from '../../../src/chains/solana/admin.js'
+import {
+  initializeInstruction,
+  withdrawTreasuryInstruction,
+} from '../../../src/chains/solana/admin.js'
 import type { CountedPayment } from '../../../src/chains/solana/community/program.js'
 import { associatedTokenAddress } from '../../../src/chains/solana/tokens.js'
 import { base58Of, changed, RECLAIM_SECONDS, termsOf } from './solana.js'
@@ -144,7 +147,7 @@ export function rightCall(scene: Scene, one: Step): TransactionInstruction {
     case 'withdraw': {
       const most = one.who > 0 && books.keptLamports > 0n ? books.keptLamports + 1n : 2n ** 64n
       const treasurer = keyOf(authorities.treasurer)
-      return withdraw(registrar, treasurer, wallets[one.who]!, one.amount % most)
+      return withdrawTreasuryInstruction(registrar, treasurer, wallets[one.who]!, one.amount % most)
     }
     case 'setAuthorities':
       return calls.setAuthorities(
@@ -157,7 +160,7 @@ export function rightCall(scene: Scene, one: Step): TransactionInstruction {
     case 'acceptAdmin':
       return calls.acceptAdmin(keyOf(authorities.proposed))
     case 'initialize':
-      return initialize(registrar, keys.deployer, termsOf(keys))
+      return initializeInstruction(registrar, keys.deployer, termsOf(keys))
     case 'pay':
       return club.pay(NUMBERS[one.number], communityTerms(scene, one))
     case 'payToken': {
@@ -260,7 +263,7 @@ export const countedOf = ({
   token: mint === undefined ? null : keyOf(mint),
 })
 
-/** Payments that are open, mostly of those that would do. */
+/** Open payments, mostly payments for which the step can succeed. */
 function pick(
   { books, club }: Scene,
   { which, count }: Step,

@@ -8,10 +8,10 @@ import { route } from '../../../src/api/http/route.js'
 import { manyNames } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_PRICE } from '../../../src/api/limits/costs.js'
-import { quoteOn } from '../../../src/api/names/quote.js'
+import { quoteOnChain } from '../../../src/api/names/quote.js'
 import type { ChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/journal/chains.js'
-import { check, ok } from '../../../src/ops/finding.js'
+import { okResult, runCheck } from '../../../src/ops/finding.js'
 import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
@@ -25,7 +25,7 @@ const quote = route.post('/v1/names/register/ledger', {
   responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
   async handle({ body, isTestnet }, context) {
-    const quoted = await quoteOn(context, quoteRequest(body, isTestnet), isLedgerPort)
+    const quoted = await quoteOnChain(context, quoteRequest(body, isTestnet), isLedgerPort)
     return okAnswer({ type: LEDGER.key, ...commonQuoteView(quoted), orders: quoted.orders })
   },
 })
@@ -34,9 +34,9 @@ const quote = route.post('/v1/names/register/ledger', {
 export const ledgerFamily = (url: string): ChainFamily => ({
   routes: [quote],
   examine: async () => [
-    await check('the ledger', 'Start it.', async () => {
+    await runCheck('the ledger', 'Start it.', async () => {
       const { height } = await askerOf(url)<{ height: number }>('/head')
-      return ok(`height ${height}`)
+      return okResult(`height ${height}`)
     }),
   ],
   async open({ quoteKeys }, { pool }) {

@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import { NATIVE } from '../../../src/registry/community/rules.js'
-import type { NameTarget, Payment } from '../../../src/registry/payment/payment.js'
+import type { HubNameTarget, Payment } from '../../../src/registry/payment/payment.js'
 import {
   type PaidQuote,
   paymentMessageId,
@@ -53,7 +53,7 @@ export const orderOf = (key: Uint8Array, terms: Terms): Order => ({
 export function storedPayment(
   keys: readonly Uint8Array[],
   paid: LedgerPayment,
-): Payment<NameTarget> {
+): Payment<HubNameTarget> {
   const source = paymentSource(PROGRAM.genesisHash, PROGRAM.programId)
   const terms = termsOf(paid)
   const quoted: PaidQuote = {

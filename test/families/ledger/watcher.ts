@@ -1,9 +1,9 @@
 import { assertLeader } from '../../../src/db/journal/head.js'
-import { moveCursor, readCursor } from '../../../src/db/payments/cursor.js'
+import { movePaymentCursor, readPaymentCursor } from '../../../src/db/payments/cursor.js'
 import { writePayments } from '../../../src/db/payments/payments.js'
-import { notify } from '../../../src/db/pg/notify.js'
+import { notifyNetwork } from '../../../src/db/pg/notify.js'
 import { inTransaction } from '../../../src/db/pg/pool.js'
-import { firstState } from '../../../src/indexer/evm/types.js'
+import { initialChainState } from '../../../src/indexer/evm/types.js'
 import type { IndexerCallbacks } from '../../../src/indexer/progress.js'
 import type { LeaderContext } from '../../../src/ops/context.js'
 import type { Worker } from '../../../src/ops/worker.js'
@@ -17,7 +17,7 @@ export function ledgerWatcher(
   { label, chain, pollMs, ask, quoteKeys }: Ledger,
   reporting: IndexerCallbacks,
 ): Worker {
-  const state = firstState({ network, label, chain, nextBlock: 1 }, 1)
+  const state = initialChainState({ network, label, chain, nextBlock: 1 }, 1)
   const key = { network, chain }
   reporting.onStart(label, { state })
   return {
@@ -26,7 +26,7 @@ export function ledgerWatcher(
     pollMs,
     async step() {
       const { height } = await ask<{ height: number }>('/head')
-      const cursor = await readCursor(pool, key, 0)
+      const cursor = await readPaymentCursor(pool, key, 0)
       const paid = await ask<LedgerPayment[]>(`/payments?after=${cursor.sequence}`)
       const last = paid.at(-1)
       if (last)
@@ -35,8 +35,8 @@ export function ledgerWatcher(
           const payments = paid.map((one) => storedPayment(quoteKeys, one))
           await writePayments(client, key, { isConfirmed: true, block: 0 }, payments)
           const to = { ...cursor, sequence: last.sequence, slot: last.height }
-          await moveCursor(client, key, cursor, to)
-          await notify(client, network)
+          await movePaymentCursor(client, key, cursor, to)
+          await notifyNetwork(client, network)
         })
       Object.assign(state, {
         latest: height,

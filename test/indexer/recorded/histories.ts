@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../../src/config/index.js'
-import { receiptOf } from '../../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
 import { integerBetween, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type CommunityWorld, startCommunityWorld } from '../../communities/communityWorld.js'
 import { MINIMUM_WEI } from '../../support/bridgeWorld.js'
@@ -97,7 +97,7 @@ async function onHub(at: CommunityWorld, i: number, random: () => number): Promi
   const { hub, contracts } = at.world
   const send = async (account: number, data: Hex, value = 0n) => {
     const call = { to: contracts.hub, data, value, gas: 1_000_000n }
-    await receiptOf(hub.public, await hub.walletClient(account).sendTransaction(call))
+    await waitForReceipt(hub.public, await hub.walletClient(account).sendTransaction(call))
   }
   const chance = random()
   if (chance < 0.15) {

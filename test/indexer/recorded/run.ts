@@ -6,7 +6,7 @@ import { createChainRpc, createEvmChain } from '../../../src/chains/evm/chain.js
 import { readChain, registerChain } from '../../../src/db/journal/chains.js'
 import { ChainIndexer, FOLLOW_MAX_BLOCKS } from '../../../src/indexer/evm/chainIndexer.js'
 import { PaymentJudge } from '../../../src/indexer/judge.js'
-import { PAUSES_MS, pauseAfter } from '../../../src/ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type TestClock, useTestClock } from './clock.js'
@@ -109,7 +109,7 @@ class Driver {
       Object.assign(this.#row, await readChain(pool, this.#row))
     }
     if (this.#judge) await this.#judge.step()
-    if (failure) this.#clock.advance(pauseAfter(this.failures, PAUSES_MS.step))
+    if (failure) this.#clock.advance(backoffPauseMs(this.failures, BACKOFF_PAUSES_MS.step))
     else if (!isBusy) this.#clock.advance(this.#recording.config.pollMs)
     return failure
   }

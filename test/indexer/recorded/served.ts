@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { feedPage } from '../../../src/api/feed/feed.js'
-import { createContexts } from '../../../src/api/http/context.js'
+import { createRequestContexts } from '../../../src/api/http/context.js'
 import { readAvailability } from '../../../src/db/registry/lookups.js'
 
 /** What the service shows as final, as comparable texts. */
@@ -26,7 +26,7 @@ const ROWS = `
   UNION ALL SELECT 'credit', to_jsonb(c) FROM hub_credits c`
 
 export const contextOf = (pool: pg.Pool) =>
-  createContexts({
+  createRequestContexts({
     pool,
     chains: [],
     config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },

@@ -7,7 +7,7 @@ import {
 } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
-import { orIfRefused } from '../../rpc/errors.js'
+import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
@@ -62,7 +62,7 @@ export async function readDistributor(call: Call, address: Hex): Promise<Distrib
     readContract(call, address, { abi, functionName: 'operator' }),
     readContract(call, address, { abi, functionName: 'endsAt' }),
   ])
-  const state = await orIfRefused(parts, null)
+  const state = await fallbackIfRefused(parts, null)
   if (!state) return null
   const [merkleRoot, token, operator, endsAt] = state
   if (endsAt > LATEST_S) return null

@@ -2,7 +2,7 @@ import { decodeErrorResult, encodeFunctionData, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
-import { causesOf, revertData } from '../../rpc/errors.js'
+import { errorChain, revertData } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
@@ -22,7 +22,7 @@ export interface BridgeCall {
 }
 
 /** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
-export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
+export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
   data: encodeFunctionData({
     abi: endpointAbi,
@@ -32,7 +32,7 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
 })
 
 /** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
-export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
+export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeFunctionData({
     abi: localMessageLibAbi,
@@ -64,7 +64,10 @@ export function encodePlaceBids(
 export interface PacketState {
   isVerified: boolean
   isExecuted: boolean
-  /** Number of earlier packets that are not executed yet. The endpoint iterates over them when it executes this one. */
+  /**
+   * Number of earlier packets that are not executed yet. The endpoint iterates over the earlier packets when it
+   * executes this packet.
+   */
   behind: bigint
 }
 
@@ -114,7 +117,7 @@ export interface PaidBid {
 }
 
 /** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
-export const deliverCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
+export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
   data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
 })
@@ -164,9 +167,9 @@ const ERRORS = [
   ...ensResolverAbi,
 ].filter(({ type }) => type === 'error')
 
-/** Name of the contract error behind a revert, in snake_case; null for an unknown one. */
+/** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
 export function revertReason(error: unknown): string | null {
-  for (const cause of causesOf(error)) {
+  for (const cause of errorChain(error)) {
     const data = revertData(cause)
     if (data !== null) return errorName(data)
   }

@@ -7,7 +7,7 @@ import {
   zeroHash,
 } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
-import { wordText } from '../../../registry/primitives/name.js'
+import { nameWordText } from '../../../registry/primitives/name.js'
 
 /**
  * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
@@ -52,7 +52,7 @@ export function decodeMessage(message: Uint8Array): HubCall {
  */
 export function messageNames(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null
-  return call.kind === 'bids' ? call.nameWords.map((word) => wordText(fromHex(word))) : []
+  return call.kind === 'bids' ? call.nameWords.map((word) => nameWordText(fromHex(word))) : []
 }
 
 export function decodeHubCalldata(calldata: Uint8Array): HubCall {

@@ -11,9 +11,9 @@ import {
   type UnsignedTransaction,
 } from '../../chain.js'
 import { withMargin } from '../../margins.js'
-import { orIfRefused, RpcError } from '../../rpc/errors.js'
+import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
-import { cachedByKey, cachedFor } from '../../rpc/served.js'
+import { cacheByKey, cacheFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
 import { isContract, readContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
@@ -47,8 +47,8 @@ export function createSpokeQuoter(
 ): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
-  const needs = cachedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
-  const fees = cachedByKey(
+  const needs = cacheFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
+  const fees = cacheByKey(
     ({ message, gas, value: sum }: Delivery) => {
       const quote = (call: Call, value: bigint) =>
         nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
@@ -125,7 +125,7 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await orIfRefused(
+  const needs = await fallbackIfRefused(
     readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }),
     null,
   )

@@ -10,7 +10,7 @@ import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
-export interface PaymentToEnd {
+export interface EndedPayment {
   /** Id in the payments contract. */
   paymentId: Buffer
   /** Null where a rewind has removed the payment. */
@@ -26,13 +26,13 @@ const NONE = 0
 export const HELD_OUTCOME = 1
 
 /**
- * Calls `refuse` or `release` of the payments contract as the relayer role. The contract skips payments that are not
- * held.
+ * Call of `refuse` or `release` of the payments contract, sent by the account with the relayer role. The contract skips
+ * payments that are not held.
  */
-export const endingCall = (
+export const refuseOrReleaseCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
-  of: readonly PaymentToEnd[],
+  of: readonly EndedPayment[],
 ): BridgeCall => ({
   to: payments,
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
@@ -53,7 +53,7 @@ export function releaseAndWithdrawData(
   return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
 }
 
-const structs = (of: readonly PaymentToEnd[]) =>
+const structs = (of: readonly EndedPayment[]) =>
   of.flatMap(({ payment }) => (payment ? [paymentStruct(payment)] : []))
 
 /** The contract's struct `ICommunityPayments.Payment` for a payment. */
@@ -78,21 +78,26 @@ export const paymentStruct = ({
 export const tokenAddress = (token: string): Hex =>
   token === NATIVE ? zeroAddress : (token as Hex)
 
-export const readOutcomes = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
+export const readPaymentOutcomes = (
+  call: Call,
+  payments: Hex,
+  ids: readonly Buffer[],
+  block: Hex,
+) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
  * True if the contract holds none of the payments any more as of a block, whoever ended them.
  * @throws RpcError transient where the block is older than one of the payments
  */
-export async function areEnded(
+export async function arePaymentsEnded(
   call: Call,
   payments: Hex,
-  of: readonly PaymentToEnd[],
+  of: readonly EndedPayment[],
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await readOutcomes(call, payments, ids, quantity(block))
+  const outcomes = await readPaymentOutcomes(call, payments, ids, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD_OUTCOME)

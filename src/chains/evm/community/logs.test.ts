@@ -4,7 +4,7 @@ import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import { decodeLogs, isRegistrationLog, logFilterOf } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
-import { HELD_TOPIC, PAYMENT_TOPIC, readEnds, readPayments } from './logs.js'
+import { decodePaymentEnds, decodePayments, HELD_TOPIC, PAYMENT_TOPIC } from './logs.js'
 
 const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -50,7 +50,7 @@ const OURS = {
   communityPayments: PAYMENTS,
 } as const
 const never = async () => Promise.reject(new Error('nothing is asked'))
-const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
+const read = (...logs: RawLog[]) => decodePayments(logs, () => 9_000)
 
 describe('logs of a payments contract', () => {
   it('are payments, each a Bid followed by its Held', () => {
@@ -83,7 +83,7 @@ describe('logs of a payments contract', () => {
       log(HELD_TOPIC, '0x', 1, {
         topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id],
       })
-    const ends = readEnds([
+    const ends = decodePaymentEnds([
       bid(3),
       held(4),
       end('Refused'),

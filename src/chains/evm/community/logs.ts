@@ -24,19 +24,19 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 type CommunityPayment = Payment<CommunityNameTarget>
 
 /** Decodes the events that end a payment, in order. Skips logs without an id. */
-export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
+export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
     return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
   })
 
 /**
- * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `recordWords`
+ * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `recordInputsOf`
  * checks the id.
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
-export function readPayments(
+export function decodePayments(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): CommunityPayment[] {

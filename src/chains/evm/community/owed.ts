@@ -11,7 +11,7 @@ import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
-import { HELD_OUTCOME, paymentStruct, readOutcomes, tokenAddress } from './ending.js'
+import { HELD_OUTCOME, paymentStruct, readPaymentOutcomes, tokenAddress } from './ending.js'
 
 /** Most payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
@@ -59,7 +59,7 @@ export async function owedByPayments(
 
 async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex): Promise<Paid[]> {
   if (of.length === 0) return []
-  const outcomes = await readOutcomes(
+  const outcomes = await readPaymentOutcomes(
     call,
     payments,
     of.map(({ id }) => id),

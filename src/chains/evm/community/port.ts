@@ -1,6 +1,6 @@
 import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { orIf } from '../../../ops/log/errors.js'
+import { fallbackIf } from '../../../ops/log/errors.js'
 import { NATIVE } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
@@ -94,7 +94,7 @@ async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> 
     bytecode: tokenProbeBytecode,
     args: [token, question],
   })
-  const answer = await orIf(
+  const answer = await fallbackIf(
     call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
     isEvmFailure,
     NO_ANSWER,

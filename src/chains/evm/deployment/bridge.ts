@@ -10,7 +10,7 @@ import {
 } from 'viem'
 
 import type { DesiredBridge } from '../../../config/desired.js'
-import { orIfRefused } from '../../rpc/errors.js'
+import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
   CONFIG_TYPE,
@@ -20,7 +20,13 @@ import {
   ulnAbi,
 } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
-import { callStep, compareItem, type DeploymentEnd, type Item, STEP_RANK } from './item.js'
+import {
+  type BridgeContract,
+  type ComparedSetting,
+  compareSetting,
+  ownerCallStep,
+  STEP_ORDER,
+} from './item.js'
 
 /** Least number of independent verifiers that we advise: a single verifier can invent messages. */
 const ADVISED_DVNS = 2
@@ -33,22 +39,22 @@ const NOBODY = pad(zeroAddress)
  * The LayerZero settings of a chain: for each remote chain its library, verifiers, executor and peer. A spoke sends and
  * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
  */
-export async function bridgeItems(
+export async function compareBridge(
   ask: Call,
-  end: DeploymentEnd,
-  ends: readonly DeploymentEnd[],
+  end: BridgeContract,
+  ends: readonly BridgeContract[],
   strangeEids: readonly number[],
-): Promise<Item[]> {
+): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
-  const peerItem = async (eid: number, wanted: Hex): Promise<Item> => {
+  const peerItem = async (eid: number, wanted: Hex): Promise<ComparedSetting> => {
     const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
     const found = isDeployed ? await readContract(ask, at, question) : NOBODY
-    return compareItem(end, `peer ${eid}`, {
+    return compareSetting(end, `peer ${eid}`, {
       wanted,
       found,
-      rank: STEP_RANK.peers,
+      rank: STEP_ORDER.peers,
       advice: wanted === NOBODY && 'No chain of the network has this id.',
-      step: callStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
+      step: ownerCallStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
   }
   const far = ends.filter((one) => one.desired.role !== desired.role)
@@ -62,7 +68,11 @@ export async function bridgeItems(
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Promise<Item[]> {
+async function pathItems(
+  ask: Call,
+  end: BridgeContract,
+  far: BridgeContract,
+): Promise<ComparedSetting[]> {
   const { at, desired } = end
   const { bridge, endpoint: to } = desired
   if (!bridge) return []
@@ -72,30 +82,36 @@ async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Pro
     ? [bridge.sendLibrary, `from ${desired.label}`]
     : [bridge.receiveLibrary, `from ${far.desired.label}`]
   const call = (functionName: string, args: readonly unknown[], does: string) =>
-    callStep(end, { abi: libraryManagerAbi as Abi, functionName, args: [at, ...args], does, to })
+    ownerCallStep(end, {
+      abi: libraryManagerAbi as Abi,
+      functionName,
+      args: [at, ...args],
+      does,
+      to,
+    })
   const configure = (configType: number, config: Hex, does: string) =>
     call('setConfig', [library, [{ eid, configType, config }]], does)
   // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
-  const found = await orIfRefused(
+  const found = await fallbackIfRefused(
     readContract(ask, library, { abi: ulnAbi, functionName: 'getAppUlnConfig', args: [at, eid] }),
     null,
   )
   const items = [
-    compareItem(end, `${sends ? 'send' : 'receive'} library ${about}`, {
+    compareSetting(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
       found: await readLibrary(ask, end, eid),
-      rank: STEP_RANK.bridge,
+      rank: STEP_ORDER.bridge,
       step: sends
         ? call('setSendLibrary', [eid, library], `sends to ${eid} by ${library}`)
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
     }),
-    compareItem(end, `verifiers ${about}`, {
+    compareSetting(end, `verifiers ${about}`, {
       wanted: verifiers,
       found: found ? textOf(found) : DEFAULT,
-      rank: STEP_RANK.bridge,
+      rank: STEP_ORDER.bridge,
       step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
@@ -104,15 +120,15 @@ async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Pro
   ]
   if (!sends) return items
   const { executor } = bridge
-  const [size, address] = await orIfRefused(
+  const [size, address] = await fallbackIfRefused(
     readContract(ask, library, { abi: ulnAbi, functionName: 'executorConfigs', args: [at, eid] }),
     [0, zeroAddress] as const,
   )
   const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
   items.push(
-    compareItem(end, `executor ${about}`, {
+    compareSetting(end, `executor ${about}`, {
       wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
-      rank: STEP_RANK.bridge,
+      rank: STEP_ORDER.bridge,
       found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
       step: configure(CONFIG_TYPE.EXECUTOR, config, `makes ${executor} the executor`),
     }),
@@ -123,7 +139,7 @@ async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Pro
 /** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
 async function readLibrary(
   ask: Call,
-  { at, desired: { endpoint, role } }: DeploymentEnd,
+  { at, desired: { endpoint, role } }: BridgeContract,
   eid: number,
 ): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const
@@ -134,7 +150,7 @@ async function readLibrary(
           readContract(ask, endpoint, { ...question, functionName: 'getSendLibrary' }),
           readContract(ask, endpoint, { ...question, functionName: 'isDefaultSendLibrary' }),
         ])
-  const [address, isDefault] = await orIfRefused(read(), ['', true] as const)
+  const [address, isDefault] = await fallbackIfRefused(read(), ['', true] as const)
   return isDefault ? DEFAULT : address.toLowerCase()
 }
 

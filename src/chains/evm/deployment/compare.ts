@@ -1,18 +1,23 @@
 import { type Abi, type Hex, zeroAddress } from 'viem'
 import type { DesiredChain } from '../../../config/desired.js'
-import { orIfRefused } from '../../rpc/errors.js'
+import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
-import { bridgeItems } from './bridge.js'
-import { type Contract, contractsOf, DEPLOYMENT_PROXY, matchesCreation } from './creation.js'
+import { compareBridge } from './bridge.js'
 import {
-  type Callee,
-  callStep,
-  compareItem,
-  type DeploymentEnd,
-  type Item,
-  STEP_RANK,
+  DEPLOYMENT_PROXY,
+  type DesiredContract,
+  desiredContracts,
+  matchesCreation,
+} from './creation.js'
+import {
+  type BridgeContract,
+  type ComparedSetting,
+  compareSetting,
+  type OwnedContract,
+  ownerCallStep,
+  STEP_ORDER,
 } from './item.js'
 
 /** Runs `read` on one node of a chain. */
@@ -27,11 +32,11 @@ export async function compareNetwork(
   desired: readonly DesiredChain[],
   asking: ChainReader,
   strangeEids: readonly number[],
-): Promise<Item[]> {
+): Promise<ComparedSetting[]> {
   const hubEid = desired.find(({ role }) => role === 'hub')!.eid
   const chains = await Promise.all(
     desired.map(async (one) => {
-      const contracts = contractsOf(one, hubEid)
+      const contracts = desiredContracts(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
       // a comparison of settings is meaningless where a contract is not ours or can't be deployed
       return {
@@ -49,11 +54,11 @@ export async function compareNetwork(
         desired: one,
         contracts: [app],
         areDeployed: [isDeployed = false],
-      }): Promise<DeploymentEnd> => {
+      }): Promise<BridgeContract> => {
         const { label, role } = one
         const { address: at } = app!
         const owner = isDeployed
-          ? await asking(label, (ask) => readText(ask, at, 'owner'))
+          ? await asking(label, (ask) => readSettingText(ask, at, 'owner'))
           : one.owner
         return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
       },
@@ -69,7 +74,7 @@ export async function compareNetwork(
           contracts.map((it, i) => (areDeployed[i] ? settingItems(ask, one, it) : [])),
         )
       ).flat(),
-      ...(await bridgeItems(ask, end, ends, strangeEids)),
+      ...(await compareBridge(ask, end, ends, strangeEids)),
     ])
   })
   return (await Promise.all(items)).flat()
@@ -78,18 +83,18 @@ export async function compareNetwork(
 async function codeItems(
   ask: Call,
   { label: chain, endpoint, eid }: DesiredChain,
-  contracts: readonly Contract[],
+  contracts: readonly DesiredContract[],
 ) {
-  const found = await orIfRefused(
+  const found = await fallbackIfRefused(
     readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }),
     null,
   )
-  const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
+  const codes = await Promise.all(contracts.map((one) => compareCode(ask, chain, one)))
   const items = [
-    compareItem({ chain, what: 'endpoint' }, 'id', {
+    compareSetting({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
       found: String(found ?? 'no endpoint'),
-      rank: STEP_RANK.deploy,
+      rank: STEP_ORDER.deploy,
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
@@ -100,7 +105,11 @@ async function codeItems(
 
 type FoundCode = 'ours' | 'another' | 'none'
 
-async function foundOf(ask: Call, code: Hex, creation: Contract['creation']): Promise<FoundCode> {
+async function foundOf(
+  ask: Call,
+  code: Hex,
+  creation: DesiredContract['creation'],
+): Promise<FoundCode> {
   if (code === '0x') return 'none'
   return (await matchesCreation(ask, code, creation)) ? 'ours' : 'another'
 }
@@ -115,20 +124,20 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
 }
 
 /** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
-export async function codeItem(
+export async function compareCode(
   ask: Call,
   chain: string,
-  { what, address, creation }: Pick<Contract, 'address' | 'creation'> & { what: string },
-): Promise<Item> {
+  { what, address, creation }: Pick<DesiredContract, 'address' | 'creation'> & { what: string },
+): Promise<ComparedSetting> {
   const codeAt = (at: Hex) => ask<Hex>('eth_getCode', [at, 'latest'])
   const [proxy, code] = await Promise.all([codeAt(DEPLOYMENT_PROXY), codeAt(address)])
   const found = await foundOf(ask, code, creation)
   const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
-  return compareItem({ chain, what }, `code at ${address}`, {
+  return compareSetting({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
     found,
-    rank: STEP_RANK.deploy,
+    rank: STEP_ORDER.deploy,
     advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
@@ -137,7 +146,7 @@ export async function codeItem(
 /** ABI of our contracts' settings. Hub, spoke and payments declare the functions that they share in the same way. */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
-export const readText = async (
+export const readSettingText = async (
   ask: Call,
   at: Hex,
   functionName: string,
@@ -145,23 +154,23 @@ export const readText = async (
 ) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
 
 /** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
-export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: Hex) {
+export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, wanted: Hex) {
   const [by, pending] = await Promise.all([
-    readText(ask, at.at, 'owner'),
-    readText(ask, at.at, 'pendingOwner'),
+    readSettingText(ask, at.at, 'owner'),
+    readSettingText(ask, at.at, 'pendingOwner'),
   ])
-  const callee: Callee = { ...at, owner: by as Hex }
+  const callee: OwnedContract = { ...at, owner: by as Hex }
   const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
-    callStep(callee, { abi: OURS, functionName, args, by: signer })
+    ownerCallStep(callee, { abi: OURS, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
   const items = [
-    compareItem(callee, 'owner', { wanted, found: by, rank: STEP_RANK.settings, step }),
+    compareSetting(callee, 'owner', { wanted, found: by, rank: STEP_ORDER.settings, step }),
   ]
-  const none = { wanted: zeroAddress, found: pending, rank: STEP_RANK.settings }
+  const none = { wanted: zeroAddress, found: pending, rank: STEP_ORDER.settings }
   if (by === wanted)
     items.push(
-      compareItem(callee, 'pending owner', {
+      compareSetting(callee, 'pending owner', {
         ...none,
         step: call('transferOwnership', [zeroAddress]),
       }),
@@ -172,12 +181,12 @@ export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: H
 async function settingItems(
   ask: Call,
   desired: DesiredChain,
-  { what, address: at }: Contract,
-): Promise<Item[]> {
+  { what, address: at }: DesiredContract,
+): Promise<ComparedSetting[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
-  const read = (functionName: string) => readText(ask, at, functionName)
+  const read = (functionName: string) => readSettingText(ask, at, functionName)
   const [owned, paused] = await Promise.all([
-    ownerItems(ask, { chain, what, at }, owner),
+    compareOwner(ask, { chain, what, at }, owner),
     read('paused'),
   ])
   const { callee, call, items } = owned
@@ -186,12 +195,17 @@ async function settingItems(
     value: Hex | bigint,
     found: string,
     setter: string,
-    rank: number = STEP_RANK.settings,
+    rank: number = STEP_ORDER.settings,
   ) =>
-    compareItem(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
+    compareSetting(callee, field, {
+      wanted: String(value),
+      found,
+      rank,
+      step: call(setter, [value]),
+    })
   items.push(
-    compareItem(callee, 'pause', {
-      rank: STEP_RANK.settings,
+    compareSetting(callee, 'pause', {
+      rank: STEP_ORDER.settings,
       wanted: 'false',
       found: paused,
       step: null,
@@ -202,7 +216,7 @@ async function settingItems(
   if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')
-  const ofHub = minimumWei > BigInt(minimum) ? STEP_RANK.raiseHub : STEP_RANK.lowerHub
+  const ofHub = minimumWei > BigInt(minimum) ? STEP_ORDER.raiseHub : STEP_ORDER.lowerHub
   const delegate = await readContract(ask, endpoint, {
     abi: endpointAbi,
     functionName: 'delegates',
@@ -214,7 +228,7 @@ async function settingItems(
       minimumWei,
       minimum,
       'setMinimum',
-      what === 'hub' ? ofHub : STEP_RANK.settings,
+      what === 'hub' ? ofHub : STEP_ORDER.settings,
     ),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )

@@ -1,6 +1,6 @@
 import { concat, encodeDeployData, getContractAddress, type Hex } from 'viem'
 import type { DesiredChain } from '../../../config/desired.js'
-import { orIfRefused } from '../../rpc/errors.js'
+import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
   airdropDistributorBytecode,
@@ -19,7 +19,7 @@ import {
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** Creation code of one of our contracts, constructor arguments included. */
-export interface Creation {
+export interface ContractCreation {
   code: Hex
   /** Address at which the proxy deploys the contract. */
   address: Hex
@@ -27,8 +27,10 @@ export interface Creation {
   data: Hex
 }
 
-/** Deployment by the proxy. @param code creation code with constructor arguments */
-export const creationOf = (salt: Hex, code: Hex): Creation => {
+/**
+ * Deployment of a contract by the deterministic deployment proxy. @param code creation code with constructor arguments
+ */
+export const contractCreation = (salt: Hex, code: Hex): ContractCreation => {
   const address = getContractAddress({
     opcode: 'CREATE2',
     from: DEPLOYMENT_PROXY,
@@ -39,20 +41,23 @@ export const creationOf = (salt: Hex, code: Hex): Creation => {
 }
 
 /** A desired contract with its present or future address. */
-export interface Contract {
+export interface DesiredContract {
   what: 'hub' | 'spoke' | 'payments'
   /** Field of the chains file that holds the contract's address. */
   field: 'contract' | 'communityPayments'
   address: Hex
-  creation: Creation
+  creation: ContractCreation
 }
 
 /** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
-export function contractsOf(desired: DesiredChain, hubEid: number): Contract[] {
+export function desiredContracts(desired: DesiredChain, hubEid: number): DesiredContract[] {
   const { role, contract, communityPayments, hasPayments, salt } = desired
-  const app = creationOf(salt, role === 'hub' ? hubCode(desired) : spokeCode(desired, hubEid))
-  const payments = creationOf(salt, paymentsCode(desired))
-  const contracts: Contract[] = [
+  const app = contractCreation(
+    salt,
+    role === 'hub' ? hubCreationCode(desired) : spokeCreationCode(desired, hubEid),
+  )
+  const payments = contractCreation(salt, paymentsCreationCode(desired))
+  const contracts: DesiredContract[] = [
     { what: role, field: 'contract', address: contract ?? app.address, creation: app },
     {
       what: 'payments',
@@ -68,7 +73,7 @@ type Of<Keys extends keyof DesiredChain> = Pick<DesiredChain, Keys>
 type App = Of<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
 
 /** Creation code of a hub, constructor arguments included. */
-export const hubCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
+export const hubCreationCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
   const { endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei } = hub
   const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
   return encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
@@ -78,7 +83,10 @@ export const hubCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
  * Creation code of a spoke, constructor arguments included.
  * @param hubEid LayerZero's endpoint id of the hub's chain
  */
-export const spokeCode = ({ endpoint, owner, pauser, minimumWei }: App, hubEid: number): Hex =>
+export const spokeCreationCode = (
+  { endpoint, owner, pauser, minimumWei }: App,
+  hubEid: number,
+): Hex =>
   encodeDeployData({
     abi: spokeAbi,
     bytecode: spokeBytecode,
@@ -86,7 +94,7 @@ export const spokeCode = ({ endpoint, owner, pauser, minimumWei }: App, hubEid: 
   })
 
 /** Creation code of a contract for payments, constructor arguments included. */
-export const paymentsCode = (
+export const paymentsCreationCode = (
   payments: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>,
 ): Hex => {
   const { owner, relayer, pauser, reclaimSeconds } = payments
@@ -98,15 +106,20 @@ export const paymentsCode = (
  * Creation of an airdrop distributor. Distributors differ by the root of their tree.
  * @param encoded constructor arguments in ABI form
  */
-export const distributorCreation = (encoded: Hex): Creation =>
-  creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
+export const distributorCreation = (encoded: Hex): ContractCreation =>
+  contractCreation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
 /**
  * True if deployed code equals what our creation code returns. The creation code runs in an `eth_call` on this chain,
  * so the comparison includes immutables.
  */
-export async function matchesCreation(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
+export async function matchesCreation(
+  ask: Call,
+  code: Hex,
+  creation: ContractCreation,
+): Promise<boolean> {
   return (
-    code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
+    code ===
+    (await fallbackIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
   )
 }

@@ -1,15 +1,15 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
-import type { DraftEns } from '../../../config/chainsFile.js'
+import type { DraftEnsParent } from '../../../config/chainsFile.js'
 import type { DraftChain } from '../../../config/evmChain.js'
-import { orIfRefused } from '../../rpc/errors.js'
+import { fallbackIfRefused } from '../../rpc/errors.js'
 import { type Call, createRpc } from '../../rpc/evm.js'
 import { createChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
-import { codeItem, ownerItems, readText } from './compare.js'
-import { creationOf } from './creation.js'
-import { callStep, compareItem, type Item, STEP_RANK } from './item.js'
-import type { SendingChain } from './send.js'
+import { compareCode, compareOwner, readSettingText } from './compare.js'
+import { contractCreation } from './creation.js'
+import { type ComparedSetting, compareSetting, ownerCallStep, STEP_ORDER } from './item.js'
+import type { DeploymentChain } from './send.js'
 
 /** ENS's registry (ERC-137) on Ethereum, Sepolia and Holesky. */
 export const ENS_REGISTRY: Hex = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
@@ -26,7 +26,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
-type DesiredEns = DraftEns &
+type DesiredEns = DraftEnsParent &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /**
@@ -35,8 +35,8 @@ type DesiredEns = DraftEns &
  */
 export function ensChainOf(
   chains: readonly DraftChain[],
-  { chainId, rpcUrls: urls }: DraftEns,
-): SendingChain {
+  { chainId, rpcUrls: urls }: DraftEnsParent,
+): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
   if (config) return { label, chainId, rpc: createChainRpc(config) }
@@ -46,23 +46,23 @@ export function ensChainOf(
   )
 }
 
-export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> {
+export async function compareEns(ask: Call, desired: DesiredEns): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
-  const creation = creationOf(
+  const creation = contractCreation(
     salt,
     encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
   )
   const at = { chain, what: 'ENS resolver', at: desired.resolver ?? creation.address }
-  const code = await codeItem(ask, chain, { what: at.what, address: at.at, creation })
+  const code = await compareCode(ask, chain, { what: at.what, address: at.at, creation })
   const named = await nameItem(ask, desired, at.at)
   if (!code.isRight) return [code, named]
   const missing = !desired.resolver && {
     advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.`,
   }
-  const { callee, call, items } = await ownerItems(ask, at, owner)
+  const { callee, call, items } = await compareOwner(ask, at, owner)
   const signers = await Promise.all(
-    [0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])),
+    [0n, 1n].map((place) => readSettingText(ask, at.at, 'signers', [place])),
   )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
   // a new key takes the free slot first, so names resolve while the API processes change their keys
@@ -72,19 +72,19 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
     ? 'Clear the other once each API has this key.'
     : place < 0 && 'Clear one by hand: none is free.'
   const urls = { abi: ensResolverAbi, functionName: 'urls', args: [0n] } as const
-  const first = await orIfRefused(readContract(ask, at.at, urls), 'none')
+  const first = await fallbackIfRefused(readContract(ask, at.at, urls), 'none')
   return [
     { ...code, ...missing },
     ...items,
-    compareItem(callee, 'signer', {
-      rank: STEP_RANK.settings,
+    compareSetting(callee, 'signer', {
+      rank: STEP_ORDER.settings,
       wanted: signer,
       found,
       advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
-    compareItem(callee, 'URL', {
-      rank: STEP_RANK.settings,
+    compareSetting(callee, 'URL', {
+      rank: STEP_ORDER.settings,
       wanted: url,
       found: first,
       step: call('setUrls', [[url]]),
@@ -94,12 +94,12 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
 }
 
 /** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set it. */
-async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<Item> {
+async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<ComparedSetting> {
   const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
   const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
     const asked = readContract(ask, to, { abi: ensRegistryAbi as Abi, functionName, args: [key] })
-    return String(await orIfRefused(asked, zeroAddress)).toLowerCase() as Hex
+    return String(await fallbackIfRefused(asked, zeroAddress)).toLowerCase() as Hex
   }
   const holder = await read(registry, 'owner')
   const wrapped = await read(holder, 'ownerOf', BigInt(node))
@@ -109,12 +109,12 @@ async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<
   const does = `makes ${resolver} the resolver of ${parent} by the ${by} ${at}`
   const call = { abi: ensRegistryAbi, functionName: 'setResolver', args: [node, resolver], does }
   const isNobodys = owner === zeroAddress
-  return compareItem(callee, 'resolver', {
+  return compareSetting(callee, 'resolver', {
     wanted: resolver,
     found: await read(registry, 'resolver'),
     ...(isNobodys
-      ? { rank: STEP_RANK.deploy, step: null }
-      : { rank: STEP_RANK.name, step: callStep(callee, call) }),
+      ? { rank: STEP_ORDER.deploy, step: null }
+      : { rank: STEP_ORDER.name, step: ownerCallStep(callee, call) }),
     advice:
       isNobodys &&
       `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,

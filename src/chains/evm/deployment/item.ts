@@ -2,7 +2,7 @@ import { type Abi, encodeFunctionData, type Hex } from 'viem'
 import type { DesiredChain } from '../../../config/desired.js'
 
 /** A transaction that brings a chain closer to the desired state. */
-export interface Step {
+export interface DeploymentStep {
   /** Network label of the chain. */
   chain: string
   /** Address that has to sign. Null: any account may send it. */
@@ -18,7 +18,7 @@ export interface Step {
  * Order of the steps: later steps rely on earlier ones. Setting a peer opens the bridge. An ENS name leads to its
  * resolver.
  */
-export const STEP_RANK = {
+export const STEP_ORDER = {
   deploy: 0,
   lowerHub: 1,
   settings: 2,
@@ -28,8 +28,8 @@ export const STEP_RANK = {
   name: 6,
 } as const
 
-/** Desired value beside the value on the chain. */
-export interface Item {
+/** A setting of a deployment: the desired value, the value on the chain, and the step that sets it. */
+export interface ComparedSetting {
   chain: string
   /** Subject of the comparison, such as `hub, pauser`. */
   about: string
@@ -38,12 +38,12 @@ export interface Item {
   isRight: boolean
   rank: number
   /** Null where the value is right, or where none of our transactions can change it. */
-  step: Step | null
+  step: DeploymentStep | null
   advice?: string
 }
 
 /** A desired contract with the account that may change its settings. */
-export interface Callee {
+export interface OwnedContract {
   chain: string
   /** `hub`, `spoke`, `payments`, `ENS resolver` */
   what: string
@@ -51,28 +51,28 @@ export interface Callee {
   owner: Hex
 }
 
-/** A hub or spoke with the desired state of its chain. */
-export interface DeploymentEnd extends Callee {
+/** A hub or spoke, which sends or receives over the bridge, with the desired state of its chain. */
+export interface BridgeContract extends OwnedContract {
   desired: DesiredChain
   isDeployed: boolean
 }
 
 /** Steps of the items that differ from the desired state, in the order in which to send them. */
-export const stepsOf = (items: readonly Item[]): Step[] =>
+export const deploymentStepsOf = (items: readonly ComparedSetting[]): DeploymentStep[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
 /** Compares two values by their printed form. */
-export function compareItem(
-  { chain, what }: Pick<Callee, 'chain' | 'what'>,
+export function compareSetting(
+  { chain, what }: Pick<OwnedContract, 'chain' | 'what'>,
   field: string,
   values: {
     wanted: string
     found: string
     rank: number
-    step: Step | null
+    step: DeploymentStep | null
     advice?: string | false
   },
-): Item {
+): ComparedSetting {
   const { wanted, found, rank, step, advice } = values
   const isRight = wanted === found
   const about = `${what}, ${field}`
@@ -89,8 +89,8 @@ export function compareItem(
 }
 
 /** A call as a step, signed by the owner of the contract. */
-export function callStep(
-  { chain, at, owner }: Callee,
+export function ownerCallStep(
+  { chain, at, owner }: OwnedContract,
   call: {
     abi: Abi
     functionName: string
@@ -99,7 +99,7 @@ export function callStep(
     to?: Hex
     by?: Hex | undefined
   },
-): Step {
+): DeploymentStep {
   const { abi, functionName, args, to = at, by = owner } = call
   const does = call.does ?? `calls ${functionName}(${args.join(', ')}) of ${to}`
   return { chain, by, to, data: encodeFunctionData({ abi, functionName, args }), value: 0n, does }

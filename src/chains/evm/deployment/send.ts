@@ -5,14 +5,14 @@ import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { doubledFees, type Fees, maxCostWei } from '../gasFees.js'
+import { doubledFees, type GasFees, maxCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
 import { findFirstBlock } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
-export interface SendingChain {
+export interface DeploymentChain {
   label: string
   chainId: number
   rpc: Rpc
@@ -28,7 +28,7 @@ const POLL_MS = 500
  * @throws Error with one sentence
  */
 export async function sendCall(
-  chain: SendingChain,
+  chain: DeploymentChain,
   account: LocalAccount,
   call: { to: Hex; data: Hex; value: bigint },
 ): Promise<{ hash: Hex; block: number }> {
@@ -68,9 +68,9 @@ export async function sendCall(
  * @throws Error with one sentence
  */
 async function offer(
-  { rpc, label }: SendingChain,
-  first: Fees,
-  sign: (fees: Fees) => Promise<Hex>,
+  { rpc, label }: DeploymentChain,
+  first: GasFees,
+  sign: (fees: GasFees) => Promise<Hex>,
 ): Promise<Hex> {
   const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {
@@ -100,7 +100,10 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function waitUntilSettled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+export async function waitUntilSettled(
+  { rpc, label }: DeploymentChain,
+  address: Hex,
+): Promise<void> {
   const count = (ask: Call, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
@@ -139,7 +142,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
  * @returns null where the node's state does not reach far enough back
  */
 export async function findDeploymentBlock(
-  { rpc }: SendingChain,
+  { rpc }: DeploymentChain,
   address: Hex,
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {

@@ -16,7 +16,7 @@ interface CommunityPaymentKey {
   number: bigint
 }
 
-export interface CommunityTerms extends CommunityPaymentKey {
+export interface CommunityPaymentTerms extends CommunityPaymentKey {
   /** Community and name as 32-byte words, as stored on chain. */
   community: Uint8Array
   name: Uint8Array
@@ -34,7 +34,7 @@ export interface PaidToken {
   source?: PublicKey
 }
 
-/** What a decision about a payment needs. */
+/** Fields of a payment from which an instruction that decides the payment is built. */
 export interface CountedPayment extends CommunityPaymentKey {
   /** Number of the payment among all payments. */
   sequence: bigint
@@ -98,7 +98,7 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     /** Pays payments out to their recipients. Signed by the relay authority. */
     release: decide('release_community', ({ recipient }) => recipient),
     /** Pays in SOL, or in a token. Signed by the payer. */
-    pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
+    pay(terms: CommunityPaymentTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
       const args = {
@@ -116,7 +116,7 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     /**
      * Instruction that withdraws a payment's money. The owner signs: the payer, where the payment was refused or nobody
      * decided in time; the recipient, where it was released.
-     * @param destination token account of the owner; absent: the associated one
+     * @param destination token account of the owner; absent: the owner's associated token account
      */
     claim: (
       owner: PublicKey,

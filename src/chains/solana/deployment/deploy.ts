@@ -13,13 +13,13 @@ import { programDataAddress } from '../admin.js'
 import { getSlot, readAccount, readLatestBlockhash, readStatuses } from '../reads.js'
 import {
   BUFFER_HEADER_BYTES,
-  bufferOf,
-  createBuffer,
+  bufferAddress,
+  createBufferInstructions,
   decodeProgramData,
-  deployBuffer,
+  deployBufferInstructions,
   PROGRAM_BYTES,
   type ProgramData,
-  writeBuffer,
+  writeBufferInstruction,
 } from './loader.js'
 
 const COMMITMENT = 'confirmed'
@@ -46,12 +46,15 @@ export interface ProgramDeployment {
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {
   const { payer, program, code, unitPrice, onProgress } = deployment
-  const buffer = await bufferOf(payer.publicKey, program.publicKey, code)
+  const buffer = await bufferAddress(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
   const found = await readAccount(rpc.call, buffer.address, { commitment: COMMITMENT })
   if (!found) {
     const lamports = await rent(BUFFER_HEADER_BYTES + code.length)
-    const made = createBuffer(payer.publicKey, buffer, { codeBytes: code.length, lamports })
+    const made = createBufferInstructions(payer.publicKey, buffer, {
+      codeBytes: code.length,
+      lamports,
+    })
     await sendInstructions(rpc, [payer], made, unitPrice)
   }
   const written = found && Buffer.from(found.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
@@ -66,20 +69,28 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   })
   let count = offsets.length - missing.length
   await inBatches(missing, WRITES_AT_ONCE, async (offset) => {
-    const instruction = writeBuffer(buffer.address, payer.publicKey, offset, pieceAt(offset))
+    const instruction = writeBufferInstruction(
+      buffer.address,
+      payer.publicKey,
+      offset,
+      pieceAt(offset),
+    )
     await sendInstructions(rpc, [payer], [instruction], unitPrice)
     onProgress?.(++count, offsets.length)
   })
   const accounts = { program: program.publicKey, buffer: buffer.address }
   const lamports = await rent(PROGRAM_BYTES)
-  const made = deployBuffer(payer.publicKey, accounts, { codeBytes: code.length, lamports })
+  const made = deployBufferInstructions(payer.publicKey, accounts, {
+    codeBytes: code.length,
+    lamports,
+  })
   await sendInstructions(rpc, [payer, program], made, unitPrice)
   const deployedAt = await getSlot(rpc.call, COMMITMENT)
   while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
 /** Null for a program that can not be upgraded. */
-export async function readProgram(
+export async function readDeployedProgram(
   rpc: SolanaRpc,
   programId: PublicKey,
 ): Promise<ProgramData | null> {

@@ -32,7 +32,7 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
 /** Account that the code is written into. The same payer, program and code give the same account. */
-export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
+export async function bufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
     .update(code)
@@ -45,7 +45,7 @@ export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8
  * Instruction that creates the buffer. `payer` signs, pays, and may write into it.
  * @param lamports the buffer's rent
  */
-export function createBuffer(
+export function createBufferInstructions(
   payer: PublicKey,
   { seed, address }: { seed: string; address: PublicKey },
   { codeBytes, lamports }: { codeBytes: number; lamports: number },
@@ -67,7 +67,12 @@ export function createBuffer(
 }
 
 /** Instruction that writes a piece of the code. @param by the buffer's authority, who signs */
-export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
+export const writeBufferInstruction = (
+  buffer: PublicKey,
+  by: PublicKey,
+  offset: number,
+  piece: Uint8Array,
+) =>
   loaderInstruction(
     [writableAccount(buffer), authorityAccount(by)],
     INSTRUCTION.WRITE,
@@ -80,7 +85,7 @@ export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, pi
  * Instruction that makes the program from the buffer. The program's key and `payer` sign. `payer` becomes upgrade
  * authority.
  */
-export function deployBuffer(
+export function deployBufferInstructions(
   payer: PublicKey,
   { program, buffer }: { program: PublicKey; buffer: PublicKey },
   { codeBytes, lamports }: { codeBytes: number; lamports: number },
@@ -129,7 +134,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
 }
 
 /** True if the code is the registrar's, with only zeros behind it. */
-export function isRegistrar(code: Buffer): boolean {
+export function isRegistrarCode(code: Buffer): boolean {
   const own = registrarCode()
   return (
     code.subarray(0, own.length).equals(own) &&

@@ -1,16 +1,20 @@
 import type pg from 'pg'
 import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
-import { notify } from '../../pg/notify.js'
+import {
+  entryWithoutPurchase,
+  refusedPaymentPositions,
+  requeueRefusals,
+} from '../../outbox/refusals.js'
+import { notifyNetwork } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
-import { BEGIN_STATEMENT, liveSchema } from '../../pg/session.js'
+import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { withRetries } from '../../pg/tries.js'
-import { inExclusiveSchema } from '../alone.js'
-import { endLeaders, readHead } from '../head.js'
-import { createSchema, foldBatch, type Replay } from '../replay.js'
-import { type RewindReport, readReport } from './report.js'
+import { withExclusiveSchema } from '../exclusiveSchema.js'
+import { endLeaders, readJournalHead } from '../head.js'
+import { createFoldSchema, foldStoredBatch, type SeparateFold } from '../replay.js'
+import { compareWithRebuilt, type RewindReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
 /** Most entries left for the locked switch, during which signed changes wait. */
@@ -29,16 +33,17 @@ const VACUUM_TIMEOUT_MS = 2_000
  * before the switch has no visible effect, and the next one removes what it left.
  * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
  */
-export async function rewind(
+export async function rewindJournal(
   pool: pg.Pool,
   target: RewindTarget,
   { apply }: { apply: boolean },
 ): Promise<RewindReport> {
   const { network } = target.row
-  return inExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
-    const { generation } = await readHead(writer, network)
-    const refused = await positionsOfRefused(writer, network)
-    const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
+  return withExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
+    const { generation } = await readJournalHead(writer, network)
+    const refused = await refusedPaymentPositions(writer, network)
+    const keep = (entry: Entry) =>
+      isDropped(entry, target) ? [] : entryWithoutPurchase(entry, refused)
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
     // rows that a killed rewind left, of a generation that never began
@@ -53,10 +58,10 @@ export async function rewind(
     for (const table of STATE_TABLES)
       await writer.query(`ANALYZE ${schema}.${partitionOf(table, network)}`)
     // takes long, so it holds no lock: changes that come meanwhile are not in the report
-    const report = await readReport(writer, target, {
+    const report = await compareWithRebuilt(writer, target, {
       schema,
       generation,
-      journal: apply ? liveSchema(writer) : schema,
+      journal: apply ? liveSchemaName(writer) : schema,
     })
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
@@ -67,7 +72,7 @@ export async function rewind(
   })
 }
 
-interface Rebuild extends Replay {
+interface Rebuild extends SeparateFold {
   schema: string
   target: RewindTarget
   /** False for a dry run. */
@@ -91,7 +96,7 @@ async function createTables({
   apply,
 }: Rebuild): Promise<void> {
   const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
-  await createSchema(writer, network, {
+  await createFoldSchema(writer, network, {
     schema,
     tables,
     generation: generation + 1,
@@ -99,7 +104,7 @@ async function createTables({
     // spares the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
-  await writer.query(`SET search_path = ${schema}, ${liveSchema(writer)}`)
+  await writer.query(`SET search_path = ${schema}, ${liveSchemaName(writer)}`)
 }
 
 /** Folds in batches, one transaction each, until at most `leave` entries remain. */
@@ -107,41 +112,43 @@ async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {
     await writer.query(BEGIN_STATEMENT)
-    await foldBatch(rebuild)
+    await foldStoredBatch(rebuild)
     await writer.query('COMMIT')
   }
 }
 
 async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
-  const sql = `SELECT seq FROM ${liveSchema(writer)}.journal_heads WHERE network = $1 ${lock}`
+  const sql = `SELECT seq FROM ${liveSchemaName(writer)}.journal_heads WHERE network = $1 ${lock}`
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
 /** Switches over, in one transaction under the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
-  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${partitionOf(table, network)}`)
+  const tables = STATE_TABLES.map(
+    (table) => `${liveSchemaName(writer)}.${partitionOf(table, network)}`,
+  )
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endLeaders(writer, network, ['index'])
   await lockTables(writer, network)
-  while (rebuild.done < end) await foldBatch(rebuild)
+  while (rebuild.done < end) await foldStoredBatch(rebuild)
   // under this lock no relayer begins a refusal
-  for (const place of await positionsOfRefused(writer, network))
+  for (const place of await refusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindRows(writer, target)
   await switchTables(writer, network, schema)
   await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(
-    `UPDATE ${liveSchema(writer)}.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
+    `UPDATE ${liveSchemaName(writer)}.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
        serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], generation],
   )
   if (rowCount !== 1)
     throw new Error(`rewinding ${network}: its generation ${generation} has ended meanwhile`)
-  await notify(writer, network)
+  await notifyNetwork(writer, network)
 }

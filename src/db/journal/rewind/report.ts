@@ -1,14 +1,14 @@
 import type pg from 'pg'
-import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
+import { ENTRY_KIND, type EntryKind, entryKindOfCode } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
-import { WON_OUTCOME } from '../../pg/codes.js'
+import { WON_BID_OUTCOME } from '../../pg/codes.js'
 import { partitionOf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
-import { liveSchema } from '../../pg/session.js'
+import { liveSchemaName } from '../../pg/session.js'
 import { KEPT_MESSAGES, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
-export interface Sample<T> {
+export interface CountedSample<T> {
   count: number
   first: readonly T[]
 }
@@ -22,11 +22,11 @@ export interface RewindReport {
   entries: { before: number; after: number }
   events: { before: number; after: number }
   /** Names that another cluster holds now, with cluster ids in hex. Null: no cluster. */
-  names: Sample<{ name: string; from: string | null; to: string | null }>
+  names: CountedSample<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
-  withoutEffect: Sample<{ seq: number; kind: EntryKind }>
+  withoutEffect: CountedSample<{ seq: number; kind: EntryKind }>
   /** Guids of messages in dropped blocks of a spoke that are kept, since the hub has or may have received them. */
-  staying: Sample<{ guid: string }>
+  staying: CountedSample<{ guid: string }>
 }
 
 const SAMPLE = 50
@@ -40,7 +40,7 @@ interface Tables {
 }
 
 /** Compares the live tables with the rebuilt ones. */
-export async function readReport(
+export async function compareWithRebuilt(
   client: pg.ClientBase,
   target: RewindTarget,
   tables: Tables,
@@ -48,8 +48,8 @@ export async function readReport(
   const { row, block, isHub } = target
   const { network, chain, label } = row
   const { generation } = tables
-  const sql = sqlOf(network, liveSchema(client), tables)
-  const sample = async <T>(text: string, ...values: unknown[]): Promise<Sample<T>> => {
+  const sql = sqlOf(network, liveSchemaName(client), tables)
+  const sample = async <T>(text: string, ...values: unknown[]): Promise<CountedSample<T>> => {
     const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
     const rows = await query<T & { n: number }>(client, network, counted, values)
     return { count: rows[0]?.n ?? 0, first: rows.map(({ n: _, ...one }) => one as T) }
@@ -66,7 +66,7 @@ export async function readReport(
     names: await sample(sql.names),
     withoutEffect: {
       ...lost,
-      first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKind(kind) })),
+      first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKindOfCode(kind) })),
     },
     staying: isHub ? { count: 0, first: [] } : await sample(sql.staying, chain, block),
   }
@@ -89,7 +89,7 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionOf(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
-     WHERE n.network = $1 AND n.outcome = ${WON_OUTCOME}`
+     WHERE n.network = $1 AND n.outcome = ${WON_BID_OUTCOME}`
   const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {

@@ -2,14 +2,14 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { REOPENED_STATE } from '../../outbox/refusals.js'
-import { IS_UNSENT } from '../../payments/refused.js'
-import { notify } from '../../pg/notify.js'
+import { REOPENED_STATE_SQL } from '../../outbox/refusals.js'
+import { IS_UNSENT_SQL } from '../../payments/refused.js'
+import { notifyNetwork } from '../../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
-import { liveSchema } from '../../pg/session.js'
+import { liveSchemaName } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
-import { lockHead } from '../head.js'
+import { lockJournalHead } from '../head.js'
 
 /** Blocks of a chain to drop: all from `block` on. */
 export interface RewindTarget {
@@ -32,7 +32,7 @@ const CLOCK_MARGIN_MS = 60_000
 
 /** Locks the tables that the switch replaces. Called before any work under the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
-  const live = liveSchema(client)
+  const live = liveSchemaName(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
     `${live}.${partitionOf(table, network)}`,
@@ -46,7 +46,7 @@ export async function switchTables(
   network: Network,
   schema: string,
 ): Promise<void> {
-  const live = liveSchema(client)
+  const live = liveSchemaName(client)
   for (const table of STATE_TABLES) {
     const name = partitionOf(table, network)
     await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
@@ -98,7 +98,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   } else {
     const jobs =
       'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
-    await run(`${jobs} AND ${IS_UNSENT} AND ${vanishing}`, chain, block)
+    await run(`${jobs} AND ${IS_UNSENT_SQL} AND ${vanishing}`, chain, block)
     await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
 }
@@ -116,7 +116,7 @@ const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR re
  */
 const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
-  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT}))`
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT_SQL}))`
 
 /** Condition on a spoke's messages in dropped blocks that stay. Parameters: network, chain, block. */
 export const KEPT_MESSAGES = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
@@ -135,7 +135,7 @@ async function reopenDeliveries(
   { row, isHub, block, parentMs }: RewindTarget,
 ): Promise<void> {
   const { network, chain } = row
-  const reopened = `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  const reopened = `UPDATE jobs j SET state = ${REOPENED_STATE_SQL}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
   const settled = `UPDATE messages m SET settled = false FROM received r
@@ -155,10 +155,10 @@ export async function removeNewestRows(
   epoch: number,
 ): Promise<boolean> {
   const { network } = target.row
-  await lockHead(client, network, epoch)
+  await lockJournalHead(client, network, epoch)
   if (await hasEntries(client, target)) return false
   await rewindRows(client, target)
-  await notify(client, network)
+  await notifyNetwork(client, network)
   return true
 }
 

@@ -4,7 +4,7 @@ import { usePolled } from '../lib/net.js'
 import type { Airdrop, Claim, Claims } from '../lib/types.js'
 import { Address, Badge, Card, LoadedContent, Name } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { Action, chainText, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -91,7 +91,7 @@ function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void>
             <Address address={claim.address} />
             <strong>{claim.amount}</strong>
             {claim.transaction ? (
-              <Action work={() => take(account, found, claim, refresh)}>Claim</Action>
+              <ActionButton work={() => take(account, found, claim, refresh)}>Claim</ActionButton>
             ) : (
               <Badge kind={claim.claimed ? 'good' : ''}>
                 {REASONS[claim.reason ?? ''] ?? claim.reason}

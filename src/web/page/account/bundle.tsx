@@ -13,7 +13,7 @@ import {
   VerifiedBadge,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
-import { Action, Check, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
 import { Primary } from './primary.js'
 import { type Account, ownNames, type Question, useAccount } from './state.js'
 
@@ -72,13 +72,13 @@ function NoCluster({ account: { session, change } }: { account: Account }) {
         <Link to="/@register" class="button">
           Register a name
         </Link>
-        <Action
+        <ActionButton
           class="plain"
           work={create}
           ask={{ title: 'Create a cluster?', text, yes: 'Create it' }}
         >
           Create a cluster
-        </Action>
+        </ActionButton>
       </p>
       <Invitation />
     </>
@@ -143,13 +143,18 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
       <td>
         <div class="row">
           {isPrivate && (
-            <Action class="plain" work={publish} ask={toPublish} label={`Make public: ${name}`}>
+            <ActionButton
+              class="plain"
+              work={publish}
+              ask={toPublish}
+              label={`Make public: ${name}`}
+            >
               Make public
-            </Action>
+            </ActionButton>
           )}
-          <Action class="plain" work={remove} ask={toRemove} label={`Remove: ${name}`}>
+          <ActionButton class="plain" work={remove} ask={toRemove} label={`Remove: ${name}`}>
             Remove
-          </Action>
+          </ActionButton>
         </div>
       </td>
     </tr>
@@ -195,7 +200,7 @@ function Add() {
       <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
       <Check name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
-      </Check>
+      </CheckBox>
     </Form>
   )
 }

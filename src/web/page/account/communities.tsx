@@ -6,7 +6,7 @@ import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { followPayment, paidText } from './followed.js'
-import { Action, chainText, FollowedList, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, chainText, FollowedList, Form, type FormValues, Input } from './pieces.js'
 import { CommunityRules } from './rules.js'
 import { type Account, ownNames, payableChains, useAccount } from './state.js'
 
@@ -162,7 +162,9 @@ function Payouts({ name }: { name: string }) {
             <span>
               Earned: {priceText(payout, chain)} on {chainName(payout.network)}
             </span>
-            {isMine && chain && payout.transaction && <Action work={take}>Take it</Action>}
+            {isMine && chain && payout.transaction && (
+              <ActionButton work={take}>Take it</ActionButton>
+            )}
           </li>
         )
       })}

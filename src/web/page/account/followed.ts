@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isFinal, readStatus } from '../lib/live.js'
-import { loadItem, saveItem } from '../lib/tabStorage.js'
+import { isFinalStatus, readStatus } from '../lib/live.js'
+import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, ShowMessage } from './state.js'
 import { UnansweredError } from './wallets.js'
 
 /** A transaction that was sent from this tab. */
-export interface Followed {
+export interface FollowedPayment {
   title: string
   tx: string
   /** Wallet that paid. */
@@ -21,28 +21,28 @@ const ASKED_ITEM = 'clusterd.unanswered'
 const KEPT = 20
 
 /** Module state, because a wallet may answer after its visitor has opened another page. */
-let all = loadItem<readonly Followed[]>(ITEM) ?? []
-const listeners = new Set<(known: readonly Followed[]) => void>()
+let all = loadTabItem<readonly FollowedPayment[]>(ITEM) ?? []
+const listeners = new Set<(known: readonly FollowedPayment[]) => void>()
 
-function know(next: readonly Followed[]): void {
+function know(next: readonly FollowedPayment[]): void {
   all = next
-  saveItem(
+  saveTabItem(
     ITEM,
     next.filter((one, i) => i < KEPT || isOpen(one)),
   )
   for (const listener of listeners) listener(next)
 }
 
-const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
+const isOpen = ({ status }: FollowedPayment): boolean => !status || !isFinalStatus(status)
 
-type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
+type Payment = Pick<FollowedPayment, 'title' | 'payer' | 'isTestnet'>
 
 /** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
-let unanswered = loadItem<readonly Payment[]>(ASKED_ITEM) ?? []
+let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
   unanswered = next
-  saveItem(ASKED_ITEM, next.slice(-KEPT))
+  saveTabItem(ASKED_ITEM, next.slice(-KEPT))
 }
 
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
@@ -63,7 +63,7 @@ const inTheEnd = (payment: Promise<string>): Promise<string> =>
   )
 
 const POLL_MS = 1_000
-/** Maximum number of polls until a payment counts. A chain may need minutes. */
+/** Maximum number of polls until a payment has its effect. A chain may need minutes. */
 const POLLS = 120
 
 interface Sent {
@@ -77,7 +77,7 @@ interface Sent {
 }
 
 /**
- * Shows that a payment was sent, even if its wallet answers late, and waits until it counts.
+ * Shows that a payment was sent, even if its wallet answers late, and waits until the payment has its effect.
  * @throws Error where the wallet refuses, or is slow
  */
 export async function followPayment(
@@ -103,7 +103,7 @@ const FOLLOW_PAUSE_MS = 500
 /** Polls the open payments one after the other, because a browser has few connections to one service. */
 async function followOpen(
   left: AbortSignal,
-  onEnd: (ended: Followed, status: TxStatus) => void,
+  onEnd: (ended: FollowedPayment, status: TxStatus) => void,
 ): Promise<void> {
   for (let turn = 0; !left.aborted; turn++) {
     const open = all.filter(isOpen)
@@ -111,7 +111,7 @@ async function followOpen(
     const status = asked && (await readStatus(asked.tx, asked.isTestnet, left).catch(() => null))
     if (left.aborted) return
     if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
-    if (asked && status && isFinal(status)) onEnd(asked, status)
+    if (asked && status && isFinalStatus(status)) onEnd(asked, status)
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_PAUSE_MS))
   }
 }
@@ -130,7 +130,7 @@ export function useFollowed(
   latest.current = { payer, say, onEnd }
   useEffect(() => {
     const left = new AbortController()
-    const end = async ({ title, payer }: Followed, { status }: TxStatus) => {
+    const end = async ({ title, payer }: FollowedPayment, { status }: TxStatus) => {
       await latest.current.onEnd()
       // the transaction belongs to another wallet
       if (latest.current.payer !== payer) return
@@ -164,5 +164,5 @@ export function useFollowed(
 /** Forgets every payment. */
 export function forgetFollowed(): void {
   know([])
-  saveItem(ASKED_ITEM, null)
+  saveTabItem(ASKED_ITEM, null)
 }

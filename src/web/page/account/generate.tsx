@@ -4,8 +4,8 @@ import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
-import { Action, Check, Field, Form, type FormValues, Input } from './pieces.js'
-import { proofOf, useAccount } from './state.js'
+import { ActionButton, CheckBox, Form, type FormValues, Input, LabelledControl } from './pieces.js'
+import { useAccount, walletProofOf } from './state.js'
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
 export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
@@ -27,7 +27,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
-        <Field label="Kind">
+        <LabelledControl label="Kind">
           <select name="type">
             {Object.entries(WALLET_NAMES).map(([type, name]) => (
               <option key={type} value={type}>
@@ -39,7 +39,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
         <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
         <Check name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
-        </Check>
+        </CheckBox>
       </Form>
       {made && (
         <div class="secret">
@@ -52,7 +52,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
               For recovery: <CopyableText text={made.recoveryShare} isWhole />
             </p>
           )}
-          {isOpen && <Action work={confirm}>I have kept them</Action>}
+          {isOpen && <ActionButton work={confirm}>I have kept them</ActionButton>}
         </div>
       )}
       <Recover />
@@ -66,7 +66,7 @@ function Recover() {
   const [key, setKey] = useState('')
   const recover = async (typed: FormValues) => {
     const address = typed('address')
-    const proof = await proofOf(await account.account(), { recover: address })
+    const proof = await walletProofOf(await account.account(), { recover: address })
     const body = { address, share: typed('share'), ...proof }
     const path = '/v1/clusters/generate/wallet/recover'
     const { privateKey } = await account.send<{ privateKey: string }>(path, { body })

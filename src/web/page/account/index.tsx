@@ -3,14 +3,14 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPage } from '../../paths.js'
 import { TYPED_INPUT } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
-import type { Kind } from '../lib/types.js'
+import type { SigningWalletKind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { signOnlyWallet } from './otherWallets.js'
-import { Action, Dialog, Field, Form, type FormValues, Input } from './pieces.js'
+import { createSignOnlyWallet } from './otherWallets.js'
+import { ActionButton, Dialog, Form, type FormValues, Input, LabelledControl } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
@@ -85,9 +85,9 @@ function AccountPageView({ page }: { page: AccountPage }) {
         {session && (
           <div class="row" id="who">
             <Address address={session.address} />
-            <Action class="plain" work={signOut}>
+            <ActionButton class="plain" work={signOut}>
               Sign out
-            </Action>
+            </ActionButton>
           </div>
         )}
       </div>
@@ -127,11 +127,11 @@ function SignIn() {
         <ul class="wallets">
           {wallets.map((wallet) => (
             <li key={wallet.id}>
-              <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
+              <ActionButton class="wallet plain" work={() => attempt(() => signIn(wallet))}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
                 <small>{WALLET_KIND_TEXT[wallet.type]}</small>
-              </Action>
+              </ActionButton>
             </li>
           ))}
         </ul>
@@ -155,13 +155,18 @@ function Elsewhere() {
   )
   const begin = async (typed: FormValues) => {
     const address = typed('address')
-    const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
+    const wallet = {
+      name: 'your wallet',
+      icon: '',
+      type: typed('kind') as SigningWalletKind,
+      source: null,
+    }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
     // EVM addresses in the service's lower-case form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
-    void attempt(() => signIn(signOnlyWallet(wallet, connect, sign, (answer) => answer))).then(() =>
-      setAsked(null),
-    )
+    void attempt(() =>
+      signIn(createSignOnlyWallet(wallet, connect, sign, (answer) => answer)),
+    ).then(() => setAsked(null))
     return false
   }
   const end = async (typed: FormValues) => asked?.answer(typed('signature'))
@@ -170,7 +175,7 @@ function Elsewhere() {
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
         <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
-        <Field label="Its kind">
+        <LabelledControl label="Its kind">
           <select name="kind">
             {Object.entries(WALLET_KIND_TEXT).map(([kind, text]) => (
               <option key={kind} value={kind}>
@@ -178,7 +183,7 @@ function Elsewhere() {
               </option>
             ))}
           </select>
-        </Field>
+        </LabelledControl>
       </Form>
       {asked && (
         <Form label="Its signature" work={end} submit="Sign in">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
-import { Action, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, Form, type FormValues, Input } from './pieces.js'
 import { type Question, useAccount } from './state.js'
 
 /** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
@@ -49,9 +49,9 @@ export function Keys() {
           If you may have lost a device on which this wallet is signed in, or signed where you
           should not have.
         </p>
-        <Action class="plain" work={() => account.signOut(true)}>
+        <ActionButton class="plain" work={() => account.signOut(true)}>
           Sign out everywhere
-        </Action>
+        </ActionButton>
       </Card>
     </>
   )
@@ -87,9 +87,9 @@ function Key({
       <Form class="row" label={`Rename ${name}`} work={rename} submit="Rename" isPlain>
         <input name="name" required maxLength={64} aria-label="New name" placeholder="New name" />
       </Form>
-      <Action class="plain" work={revoke} ask={ask} label={`Revoke: ${name}`}>
+      <ActionButton class="plain" work={revoke} ask={ask} label={`Revoke: ${name}`}>
         Revoke
-      </Action>
+      </ActionButton>
     </li>
   )
 }

@@ -33,7 +33,7 @@ interface Injected {
 const HUB = 'cosmoshub-4'
 
 /** A wallet that only signs. @param connect returns its address @param wait limits the time of its answers */
-export const signOnlyWallet = (
+export const createSignOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
   sign: (message: string, address: string) => Promise<string>,
@@ -57,7 +57,7 @@ export function discoverSignOnlyWallets(found: (wallet: BrowserWallet) => void):
     const sign = (message: string, address: string) =>
       unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
     const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const
-    found(signOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
+    found(createSignOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
   }
   if (keplr) {
     const sign = async (message: string, address: string) => {
@@ -65,7 +65,7 @@ export function discoverSignOnlyWallets(found: (wallet: BrowserWallet) => void):
       return JSON.stringify({ pub_key, signature })
     }
     const of = { name: 'Keplr', icon: '', type: 'cosmos', source: keplr } as const
-    found(signOnlyWallet(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
+    found(createSignOnlyWallet(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
   }
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
@@ -98,5 +98,5 @@ function suiWallet({
         message: new TextEncoder().encode(message),
       })
     ).signature
-  return signOnlyWallet({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
+  return createSignOnlyWallet({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
 }

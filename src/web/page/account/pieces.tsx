@@ -37,7 +37,7 @@ function useWork() {
  * A button that shows when its work is running. It is not disabled meanwhile, because a disabled button loses the
  * focus.
  */
-export function Action({ work, ask, children, class: className = '', label }: ActionProps) {
+export function ActionButton({ work, ask, children, class: className = '', label }: ActionProps) {
   const { isBusy, run } = useWork()
   return (
     <button
@@ -98,7 +98,7 @@ interface FormProps {
   ask?: Question
   children: ComponentChildren
   label: string
-  /** Text of its button. */
+  /** Text of the form's button. */
   submit?: string
   isPlain?: boolean
   class?: string
@@ -110,13 +110,13 @@ export const Input = ({
   hint,
   ...input
 }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
-  <Field label={label} hint={hint}>
+  <LabelledControl label={label} hint={hint}>
     <input {...(input as object)} />
-  </Field>
+  </LabelledControl>
 )
 
 /** Check box with its text. */
-export const Check = ({
+export const CheckBox = ({
   children,
   ...input
 }: {
@@ -135,8 +135,12 @@ interface Described {
   hint?: string | undefined
 }
 
-/** Control under its label. */
-export function Field({ label, hint, children }: Described & { children: VNode<{ id?: string }> }) {
+/** Form control with its label. */
+export function LabelledControl({
+  label,
+  hint,
+  children,
+}: Described & { children: VNode<{ id?: string }> }) {
   const id = useId()
   return (
     <div class="field">

@@ -5,7 +5,7 @@ import { serviceFacts } from '../lib/service.js'
 import type { PrimaryName } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { Action, Field } from './pieces.js'
+import { ActionButton, LabelledControl } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import type { Transaction } from './wallets.js'
 
@@ -16,7 +16,10 @@ const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
   other_address: 'In ENS this name stands for another wallet, or for none that everybody may see.',
 }
 
-/** Names that may stand for the wallet: its cluster's, its own below each, and those below communities. */
+/**
+ * Names that may stand for the wallet: names of its cluster, the wallet's name below each, and its names below
+ * communities.
+ */
 function namesOf({ owned, cluster, session }: Account): string[] {
   const wallet = cluster?.wallets.find(({ address }) => address === session?.address)
   return owned.items.flatMap(({ name }) =>
@@ -43,7 +46,7 @@ export function Primary() {
   return (
     <Card title="Primary name">
       <p class="soft">Sites that read ENS show it in place of your address.</p>
-      <Field label="Your name in ENS">
+      <LabelledControl label="Your name in ENS">
         <select name="primary" value={name} onChange={(event) => choose(event.currentTarget.value)}>
           {names.map((one) => (
             <option key={one} value={one}>
@@ -51,7 +54,7 @@ export function Primary() {
             </option>
           ))}
         </select>
-      </Field>
+      </LabelledControl>
       <LoadedContent asked={asked} lines={1}>
         {({ ensName, chains }) => (
           <ul class="rows">

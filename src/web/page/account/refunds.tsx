@@ -5,7 +5,7 @@ import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { Action, chainText, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
@@ -83,7 +83,9 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
     <li>
       <strong>{moneyText(refund, chain)}</strong>
       <span class="soft">{reasonText(refund, chain)}</span>
-      {refund.transaction && chain && <Action work={() => takeIt(refund)}>Take it</Action>}
+      {refund.transaction && chain && (
+        <ActionButton work={() => takeIt(refund)}>Take it</ActionButton>
+      )}
       {refund.needsReceiver && chain && (
         <Form label="Take it elsewhere" work={elsewhere} submit="Take it">
           <Input
@@ -112,7 +114,7 @@ async function take(
       sent: 'Sent. It is off the list once the chain has confirmed it.',
       isDone: async () => {
         const { refunds, unavailable } = await readRefunds(account)
-        // a chain that does not answer lists no refunds, which does not mean that this one was taken
+        // a chain that does not answer lists no refunds, which does not mean that this refund was taken
         return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
       },
       done() {

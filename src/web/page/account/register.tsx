@@ -4,11 +4,11 @@ import { pathOfName } from '../../paths.js'
 import { costText, moneyText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
-import { afterTyping, timeText, useOffer } from '../lib/offer.js'
+import { afterTyping, timeText, useNameOffer } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
+import { chainText, FollowedList, Form, Input, LabelledControl } from './pieces.js'
 import { type Account, payableChains, useAccount } from './state.js'
 
 /** Facts that are shown before a signature: whether the name is free, and its price. */
@@ -63,7 +63,7 @@ function NameInput() {
 /** Price and duration of a registration, shown before the visitor signs in. */
 export function RegistrationTerms() {
   const typed = canonicalName(useAccount().wanted)
-  const { data, error } = useOffer(CANONICAL_NAME.test(typed) ? typed : null)
+  const { data, error } = useNameOffer(CANONICAL_NAME.test(typed) ? typed : null)
   const free = data?.isFree ? `${typed}/ is free. ` : ''
   const text = data?.name === typed ? `${free}${data.text}` : ''
   return (
@@ -82,7 +82,7 @@ export function RegistrationTerms() {
   )
 }
 
-/** Next steps after a registration, for the newest one. */
+/** Next steps after the newest registration. */
 function Arrival() {
   const { followed, isTestnet, session } = useAccount()
   const arrived = followed.find(({ status }) => status?.status === 'finalized')
@@ -149,7 +149,7 @@ export function Register() {
         ) : (
           <Form label="Register a name" work={submit} submit="Register">
             <NameInput />
-            <Field label="Pay on">
+            <LabelledControl label="Pay on">
               <select
                 name="chain"
                 value={chain?.network}
@@ -161,7 +161,7 @@ export function Register() {
                   </option>
                 ))}
               </select>
-            </Field>
+            </LabelledControl>
             <Price
               offer={offer}
               isName={isName}

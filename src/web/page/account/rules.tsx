@@ -4,7 +4,7 @@ import { amountText, parseAmount, priceText } from '../lib/format.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
 import { LoadedContent } from '../parts/basics.js'
-import { chainText, Field, Form, type FormValues, Input } from './pieces.js'
+import { chainText, Form, type FormValues, Input, LabelledControl } from './pieces.js'
 import { type Account, payableChains, useAccount } from './state.js'
 
 /**
@@ -57,7 +57,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   )
   return (
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
-      <Field label="Who may register">
+      <LabelledControl label="Who may register">
         <select name="who" onChange={(event) => setChosen(event.currentTarget.value)}>
           {who === 'kept' &&
             option(
@@ -68,7 +68,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
           {chains.length > 0 && option('paid', 'Everybody who pays')}
           {option('owners', 'Only wallets of my cluster, for others too')}
         </select>
-      </Field>
+      </LabelledControl>
       {(chosen === null || chosen === 'kept' ? who : chosen) === 'paid' && (
         <>
           <Input
@@ -80,7 +80,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
             autocomplete="off"
             defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
           />
-          <Field label="Paid on">
+          <LabelledControl label="Paid on">
             <select name="chain">
               {chains.map((one) => (
                 <option key={one.network} value={one.network} selected={one === chain}>
@@ -88,7 +88,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
                 </option>
               ))}
             </select>
-          </Field>
+          </LabelledControl>
         </>
       )}
       {(rules?.requirements.length || rules?.startsAt) && (

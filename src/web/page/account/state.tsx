@@ -3,11 +3,11 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/families.js'
-import { type Call, call } from '../lib/api.js'
-import { type ListPart, readNames } from '../lib/lists.js'
+import { type ApiCallOptions, callApi } from '../lib/api.js'
+import { type ListPart, readNextNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
-import { saveItem as keepItem, loadItem } from '../lib/tabStorage.js'
-import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
+import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
+import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
 import { discoverSignOnlyWallets } from './otherWallets.js'
 import {
@@ -22,7 +22,7 @@ import {
 
 interface Session {
   token: string
-  type: Kind
+  type: SigningWalletKind
   address: string
   /** Id of the wallet that signed. */
   walletId: string
@@ -44,7 +44,7 @@ type Asked = Question & { text: string; answer(isYes: boolean): void }
 /** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
 export type ShowMessage = (text: string, kind?: Message['kind']) => void
 /** Calls the API with the wallet's key. @throws ClusterdError */
-type Send = <T>(path: string, call?: Pick<Call, 'method' | 'body'>) => Promise<T>
+type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) => Promise<T>
 
 /** Data about the signed-in wallet. */
 interface Known {
@@ -68,13 +68,13 @@ const SESSION_ITEM = 'clusterd.session'
  * of smart wallets are valid too.
  * @param more `recover`: the generated wallet whose key the message requests
  */
-export async function proofOf(
+export async function walletProofOf(
   { type, address, sign }: ConnectedAccount,
   more: Record<string, string> = {},
 ) {
   const query = new URLSearchParams({ type, wallet: address, ...more })
   const path = `/v1/auth/message?${query}`
-  const { message, signingDate } = await call<{ message: string; signingDate: string }>(path, {
+  const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
     isTestnet: false,
   })
   return { signature: await sign(message), signingDate }
@@ -84,7 +84,7 @@ export async function proofOf(
 async function readAccount({ address }: Session, send: Send): Promise<Known> {
   const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  return { cluster, owned: await readNames(address, [], send) }
+  return { cluster, owned: await readNextNames(address, [], send) }
 }
 
 const isRefused = (error: unknown): boolean =>
@@ -161,7 +161,7 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNet()
   const { query } = useLocation()
-  const [session, setSession] = useState(() => loadItem<Session>(SESSION_ITEM))
+  const [session, setSession] = useState(() => loadTabItem<Session>(SESSION_ITEM))
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
@@ -172,7 +172,7 @@ function useShared() {
     discoverWallets(found)
     discoverSignOnlyWallets(found)
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
-    void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
+    void callApi<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
   return {
     isTestnet,
@@ -208,14 +208,14 @@ function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
   latest.current = session
   const send: Send = async <T,>(
     path: string,
-    asked: Pick<Call, 'method' | 'body'> = {},
+    asked: Pick<ApiCallOptions, 'method' | 'body'> = {},
   ): Promise<T> => {
     try {
-      return await call<T>(path, { ...asked, isTestnet, token: session?.token })
+      return await callApi<T>(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
-      const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
+      const validated = callApi('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
       if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
@@ -277,7 +277,7 @@ function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
     reload,
     reloadNewest: () => newest.current(),
     async moreNames(): Promise<void> {
-      const owned = await readNames(session?.address ?? '', known.owned.items, send)
+      const owned = await readNextNames(session?.address ?? '', known.owned.items, send)
       // keep a newer answer that is shown by now
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
@@ -305,8 +305,11 @@ function walletActions(
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
       const { type, address } = found
-      const body = { ...(await proofOf(found)), type, wallet: address }
-      const { token } = await call<{ token: string }>('/v1/auth/token', { isTestnet: false, body })
+      const body = { ...(await walletProofOf(found)), type, wallet: address }
+      const { token } = await callApi<{ token: string }>('/v1/auth/token', {
+        isTestnet: false,
+        body,
+      })
       keep({ token, type, address, walletId: wallet.id })
       talk.say('Signed in.')
     },

@@ -6,9 +6,9 @@ import { getWallets } from '@wallet-standard/app'
 import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
-import { hexOf } from '../../../client/bytes.js'
+import { bytesToHex } from '../../../client/bytes.js'
 import { WALLET_NAMES } from '../../../registry/families.js'
-import type { Chain, Kind } from '../lib/types.js'
+import type { Chain, SigningWalletKind } from '../lib/types.js'
 
 /** Chain that a wallet sends on. */
 export type SendingChain = Pick<Chain, 'chainId' | 'isTestnet'>
@@ -48,7 +48,7 @@ export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<stri
 }
 
 /** Names of the kinds of wallets that can sign in. */
-export const WALLET_KIND_TEXT: Readonly<Record<Kind, string>> = {
+export const WALLET_KIND_TEXT: Readonly<Record<SigningWalletKind, string>> = {
   ...WALLET_NAMES,
   bitcoin: 'Bitcoin',
   cosmos: 'Cosmos',
@@ -57,7 +57,7 @@ export const WALLET_KIND_TEXT: Readonly<Record<Kind, string>> = {
 
 /** An account of a wallet. */
 export interface ConnectedAccount {
-  type: Kind
+  type: SigningWalletKind
   /** Address in the service's form: EVM in lower case. */
   address: string
   /** @returns the signature in a form that the service accepts: 0x hex for EVM and Solana */
@@ -80,13 +80,13 @@ export interface BrowserWallet {
   name: string
   /** A data URI. */
   icon: string
-  type: Kind
+  type: SigningWalletKind
   /** Identity of a wallet in this page, which shows that it announces itself twice. */
   source: unknown
   connect(): Promise<ConnectedAccount>
 }
 
-/** Calls `found` for every wallet, including those that announce themselves later. */
+/** Calls `found` for every wallet, including wallets that announce themselves later. */
 export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   window.addEventListener('eip6963:announceProvider', (event) => {
     const announced = (event as CustomEvent<Announced | null>).detail
@@ -134,7 +134,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
         sign: (message) =>
           provider.request({
             method: 'personal_sign',
-            params: [hexOf(utf8(message)), address],
+            params: [bytesToHex(utf8(message)), address],
           }) as Promise<string>,
         async send({ chainId }, transaction) {
           if (chainId === null || typeof transaction === 'string') throw unfit()
@@ -226,7 +226,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
             features[SIGN].signMessage({ account, message: utf8(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
-          return hexOf(signed.signature)
+          return bytesToHex(signed.signature)
         },
         async send({ isTestnet }, base64) {
           if (typeof base64 !== 'string') throw unfit()

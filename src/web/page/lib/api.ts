@@ -7,7 +7,7 @@ const UNREACHABLE = 'The service cannot be reached now.'
 /** Codes of failures on the client's side. */
 const OWN_CODES = ['network', 'timeout', 'unexpected']
 
-export interface Call {
+export interface ApiCallOptions {
   method?: Method
   isTestnet: boolean
   /** Authentication key. */
@@ -17,9 +17,9 @@ export interface Call {
 }
 
 /** Calls the API. A 404 whose body is no error (an unknown address) is a valid answer. @throws ClusterdError */
-export async function call<T>(
+export async function callApi<T>(
   path: string,
-  { method, isTestnet, token, body, signal }: Call,
+  { method, isTestnet, token, body, signal }: ApiCallOptions,
 ): Promise<T> {
   const options = { url: location.origin, testnet: isTestnet, timeoutMs: TIMEOUT_MS, retries: 0 }
   const transport = new Transport({ ...options, ...(token && { token }) })

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { type ApiState, type Get, useNet, usePolled } from './net.js'
+import { type ApiGet, type ApiState, useNet, usePolled } from './net.js'
 import type { OwnedName } from './types.js'
 
 /** Lists that a page shows in parts. The visitor asks for the next part. */
@@ -14,7 +14,7 @@ export interface ListPart<T> {
 const NAMES = 100
 
 /** Reads the names after the known ones. @returns all names so far */
-export async function readNames(
+export async function readNextNames(
   address: string,
   known: readonly OwnedName[],
   ask: <T>(path: string) => Promise<T>,
@@ -34,7 +34,7 @@ export async function readNames(
  */
 export function useListParts<T>(
   key: string | null,
-  read: (known: readonly T[], get: Get) => Promise<ListPart<T>>,
+  read: (known: readonly T[], get: ApiGet) => Promise<ListPart<T>>,
 ): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
   const { isTestnet, get } = useNet()
   const asked = usePolled<ListPart<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>

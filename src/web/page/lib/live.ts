@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { callApi } from './api.js'
 import { useApi } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
@@ -9,10 +9,10 @@ const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
 const FINAL: ReadonlySet<Status> = new Set(['finalized', 'lost_bid', 'invalid'])
 
-export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
+export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL.has(status)
 
 /** Number of an event in its feed. */
-export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
+export const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 /** The newest events, polled. */
 export const useNewest = (count: number) =>
@@ -24,11 +24,11 @@ const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURICom
 
 /** A transaction's status, polled until it is final. */
 export const useStatus = (tx: string) =>
-  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
+  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinalStatus })
 
 /** Reads a transaction's status once. */
 export const readStatus = (
   tx: string,
   isTestnet: boolean,
   signal: AbortSignal,
-): Promise<TxStatus> => call<TxStatus>(statusPath(tx), { isTestnet, signal })
+): Promise<TxStatus> => callApi<TxStatus>(statusPath(tx), { isTestnet, signal })

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { call } from './api.js'
+import { callApi } from './api.js'
 import { serviceFacts } from './service.js'
 
 /** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
@@ -15,11 +15,11 @@ export function useNet() {
     href,
     go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
       route(href(path, testnet), replace),
-    get: <T>(path: string, signal?: AbortSignal) => call<T>(path, { isTestnet, signal }),
+    get: <T>(path: string, signal?: AbortSignal) => callApi<T>(path, { isTestnet, signal }),
   }
 }
 
-export type Get = ReturnType<typeof useNet>['get']
+export type ApiGet = ReturnType<typeof useNet>['get']
 
 export interface ApiState<T> {
   data?: T

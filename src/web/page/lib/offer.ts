@@ -1,10 +1,10 @@
-import { call } from './api.js'
+import { callApi } from './api.js'
 import { chainName, durationText, moneyText } from './format.js'
 import { useNet, usePolled } from './net.js'
 import type { Availability, Overview } from './types.js'
 
 /** Facts about a name that are shown before the visitor signs in. */
-export interface Offer {
+export interface NameOffer {
   name: string
   isFree: boolean
   /** `0.01 ETH`: cost on the hub, without gas. */
@@ -14,13 +14,13 @@ export interface Offer {
 }
 
 /** Availability and price of a name. @throws ClusterdError */
-export async function readOffer(
+export async function readNameOffer(
   name: string,
   asked: { isTestnet: boolean; signal: AbortSignal },
-): Promise<Offer> {
+): Promise<NameOffer> {
   const [[found], overview] = await Promise.all([
-    call<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
-    call<Overview>('/v1/overview', asked),
+    callApi<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
+    callApi<Overview>('/v1/overview', asked),
   ])
   const price = moneyText(overview.bidWei)
   const isFree = found?.isAvailable === true
@@ -49,17 +49,17 @@ export function timeText({ network }: { network: string }, overview: Overview | 
 /** Pause after a typed letter, ms, in case another follows. */
 const TYPING_MS = 200
 
-/** Waits for the next letter. @throws the signal's reason if one was typed */
+/** Waits until the visitor has stopped typing. @throws the signal's reason if one was typed */
 export async function afterTyping(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
   signal.throwIfAborted()
 }
 
 /** Reads the offer of a name while it is typed. @param name null while there is none */
-export function useOffer(name: string | null) {
+export function useNameOffer(name: string | null) {
   const { isTestnet } = useNet()
-  return usePolled<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
+  return usePolled<NameOffer>(name && `${name} ${isTestnet}`, async (signal) => {
     await afterTyping(signal)
-    return readOffer(name!, { isTestnet, signal })
+    return readNameOffer(name!, { isTestnet, signal })
   })
 }

@@ -6,7 +6,7 @@ export type { FeedEvent } from '../../../client/types.js'
 
 export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
-export type Kind = Schemas['Proof']['type']
+export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
 /** A chain that takes registrations. */
 export type Chain = Schemas['Network']
@@ -26,7 +26,7 @@ export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
 export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */
 export type Generated = Answer<'POST', '/v1/clusters/generate/wallet'>
-/** Price and transactions of a registration; those of Solana in base64, one per name. */
+/** Price and transactions of a registration. Solana's transactions are in base64, one per name. */
 export type Quote = Schemas['EvmQuote'] | Schemas['SolanaQuote']
 export type Claims = Schemas['AirdropClaims']
 export type Claim = Schemas['AirdropClaim']

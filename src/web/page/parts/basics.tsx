@@ -99,7 +99,7 @@ export function Name({ name, isText = false }: { name: string; isText?: boolean 
 }
 
 /** The picture of a name, drawn by the service. */
-export const Picture = ({ name, size }: { name: string; size: number }) => (
+export const NamePicture = ({ name, size }: { name: string; size: number }) => (
   <img
     class="picture"
     src={`/image/${encodeURIComponent(name)}.svg`}

@@ -43,11 +43,11 @@ function Item({ event }: { event: FeedEvent }) {
  * False for an event that only repeats the event before it: the first wallet name of a new cluster creates the
  * cluster too.
  */
-export const isInformative = ({ type, from, data }: FeedEvent): boolean =>
+export const isInformativeEvent = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 
 /** Events, newest first. */
-export const Events = ({ events }: { events: readonly FeedEvent[] }) => (
+export const EventList = ({ events }: { events: readonly FeedEvent[] }) => (
   <ol class="events">
     {events.map((event) => (
       <Item key={event.id} event={event} />

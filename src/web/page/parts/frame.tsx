@@ -6,7 +6,7 @@ import { Link } from './basics.js'
 import { Search } from './search.js'
 
 /** Header and footer around every page. */
-export function Frame({ children }: { children: ComponentChildren }) {
+export function PageFrame({ children }: { children: ComponentChildren }) {
   const { path, query, route } = useLocation()
   const { isTestnet, href } = useNet()
   return (

@@ -1,8 +1,8 @@
 import { useId, useRef, useState } from 'preact/hooks'
-import { pathOfText, placeOf } from '../../paths.js'
-import { call } from '../lib/api.js'
+import { pageOfPath, pathOfText } from '../../paths.js'
+import { callApi } from '../lib/api.js'
 import { useNet, usePolled } from '../lib/net.js'
-import { afterTyping, readOffer } from '../lib/offer.js'
+import { afterTyping, readNameOffer } from '../lib/offer.js'
 import { Name } from './basics.js'
 
 /** A suggestion below the search box: a registered name, or a free name with its price. */
@@ -28,9 +28,9 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
     await afterTyping(signal)
     const asking = { isTestnet, signal }
     const [found, offer] = await Promise.all([
-      call<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
+      callApi<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
       // suggest registered names even if the price can't be read
-      readOffer(prefix!, asking).catch(() => null),
+      readNameOffer(prefix!, asking).catch(() => null),
     ])
     return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
   })
@@ -42,7 +42,7 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
 
 /** The typed text as the beginning of a name; null for other texts, and for too few letters. */
 function prefixOf(text: string): string | null {
-  const place = placeOf('/', text)
+  const place = pageOfPath('/', text)
   return place.page === 'name' && place.name.length >= LEAST_LETTERS ? place.name : null
 }
 

@@ -1,5 +1,5 @@
 /** The parts of an OpenAPI document that the reference shows. */
-export interface Document {
+export interface OpenApiDocument {
   info: { title: string; version: string; description: string }
   paths: Record<string, Record<string, Operation>>
   components: Record<string, Record<string, unknown>>
@@ -61,7 +61,7 @@ export interface Route extends Operation {
 }
 
 /** The routes by tag, in the order of the document. */
-export function routesByTag({ paths }: Document): ReadonlyMap<string, readonly Route[]> {
+export function routesByTag({ paths }: OpenApiDocument): ReadonlyMap<string, readonly Route[]> {
   const byTag = new Map<string, Route[]>()
   for (const [path, operations] of Object.entries(paths))
     for (const [method, operation] of Object.entries(operations)) {
@@ -73,14 +73,21 @@ export function routesByTag({ paths }: Document): ReadonlyMap<string, readonly R
 }
 
 /** Resolves a reference of the document; any other value is returned unchanged. */
-export function resolveReference<T extends object>(document: Document, value: T | Reference): T {
+export function resolveReference<T extends object>(
+  document: OpenApiDocument,
+  value: T | Reference,
+): T {
   if (!('$ref' in value)) return value
   const [, , kind = '', name = ''] = value.$ref.split('/')
   return document.components[kind]?.[name] as T
 }
 
 /** A schema as a type of TypeScript, with its descriptions as comments. */
-export function typeText(document: Document, value: Schema | Reference, indent = ''): string {
+export function typeText(
+  document: OpenApiDocument,
+  value: Schema | Reference,
+  indent = '',
+): string {
   const schema = resolveReference(document, value)
   const partsOf = (parts: (Schema | Reference)[], sign: string) =>
     parts.map((part) => typeText(document, part, indent)).join(sign)
@@ -91,7 +98,7 @@ export function typeText(document: Document, value: Schema | Reference, indent =
   return types.map((type) => ofType(document, { ...schema, type }, indent)).join(' | ')
 }
 
-function ofType(document: Document, schema: Schema, indent: string): string {
+function ofType(document: OpenApiDocument, schema: Schema, indent: string): string {
   const inner = `${indent}  `
   if (schema.type === 'array') return listText(typeText(document, schema.items ?? {}, indent))
   if (schema.type === 'integer') return 'number'
@@ -112,7 +119,7 @@ const listText = (element: string): string =>
   /[|&]/.test(element.split('\n', 1)[0] ?? '') ? `(${element})[]` : `${element}[]`
 
 /** An example value of a schema, made from the examples in it. */
-export function exampleOf(document: Document, value: Schema | Reference): unknown {
+export function exampleOf(document: OpenApiDocument, value: Schema | Reference): unknown {
   const schema = resolveReference(document, value)
   if (schema.example !== undefined) return schema.example
   const [first] = schema.anyOf ?? schema.allOf ?? []

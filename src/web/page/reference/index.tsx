@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { usePolled, useTitle } from '../lib/net.js'
 import { Card, Link, LoadedContent } from '../parts/basics.js'
-import { type Document, routesByTag } from './document.js'
+import { type OpenApiDocument, routesByTag } from './document.js'
 import { RouteView } from './route.js'
 
 /** `/docs`: the routes of the service, from its own OpenAPI documents. */
@@ -29,7 +29,7 @@ const GUIDES = {
 export default function Reference() {
   const { query } = useLocation()
   const version = VERSIONS[query.version === '0.1' ? 1 : 0]
-  const asked = usePolled<Document>(version.document, async (signal) =>
+  const asked = usePolled<OpenApiDocument>(version.document, async (signal) =>
     (await fetch(version.document, { signal })).json(),
   )
   useTitle('API')
@@ -52,7 +52,7 @@ export default function Reference() {
   )
 }
 
-function Routes({ document: described, path }: { document: Document; path: string }) {
+function Routes({ document: described, path }: { document: OpenApiDocument; path: string }) {
   const [filter, setFilter] = useState('')
   const [token, setToken] = useState('')
   const byTag = [...routesByTag(described)].map(

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import {
-  type Document,
   exampleOf,
+  type OpenApiDocument,
   type Parameter,
   type Response,
   type Route,
   resolveReference,
   typeText,
 } from './document.js'
-import { clientText, curlText, pathOf, type SampleRequest } from './samples.js'
+import { clientText, curlText, type SampleRequest, samplePath } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
@@ -17,7 +17,7 @@ const SHOWN = 20_000
 const NO_RESPONSE: Response = { description: '' }
 
 interface RouteProps {
-  document: Document
+  document: OpenApiDocument
   route: Route
   /** Authentication key; empty for none. */
   token: string
@@ -49,7 +49,7 @@ export function RouteView(props: RouteProps) {
 }
 
 /** Path and query parameters of a route. `testnet` is left out, because the page sets it for all routes. */
-const parametersOf = (document: Document, { parameters = [] }: Route): Parameter[] =>
+const parametersOf = (document: OpenApiDocument, { parameters = [] }: Route): Parameter[] =>
   parameters
     .map((parameter) => resolveReference<Parameter>(document, parameter))
     .filter((parameter) => parameter.in !== 'header')
@@ -142,7 +142,7 @@ function Answer({
   status,
   response,
 }: {
-  document: Document
+  document: OpenApiDocument
   status: string
   response: Route['responses'][string]
 }) {
@@ -175,7 +175,7 @@ function Try({ asked, token }: { asked: SampleRequest; token: string }) {
       ...(hasKey && token !== '' && { 'x-auth-key': token }),
     }
     const init = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
-    setAnswer(await fetch(pathOf(asked), init).then(textOf, String))
+    setAnswer(await fetch(samplePath(asked), init).then(textOf, String))
   }
   return (
     <>

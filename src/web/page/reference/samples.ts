@@ -13,7 +13,7 @@ export interface SampleRequest {
 }
 
 /** Path and query with the parameters filled in. */
-export function pathOf({ path, params, query }: SampleRequest): string {
+export function samplePath({ path, params, query }: SampleRequest): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(query).toString()
   return search === '' ? filled : `${filled}?${search}`
@@ -24,7 +24,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 /** The request as a curl command. @param origin of the service */
 export function curlText(asked: SampleRequest, origin: string): string {
   const { method, body, hasKey } = asked
-  const lines = [`curl -s ${quoted(origin + pathOf(asked))}`]
+  const lines = [`curl -s ${quoted(origin + samplePath(asked))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
   if (hasKey) lines.push(`-H "x-auth-key: $KEY"`)
   if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(body)}`)

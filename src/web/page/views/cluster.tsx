@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
-import { call } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { chainName, priceText } from '../lib/format.js'
-import { type ListPart, readNames, useListParts } from '../lib/lists.js'
-import { numberOf } from '../lib/live.js'
+import { type ListPart, readNextNames, useListParts } from '../lib/lists.js'
+import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
-import { useOffer } from '../lib/offer.js'
+import { useNameOffer } from '../lib/offer.js'
 import type {
   Airdrop,
   Chain,
@@ -28,10 +28,10 @@ import {
   MoreButton,
   Name,
   NameList,
-  Picture,
+  NamePicture,
   VerifiedBadge,
 } from '../parts/basics.js'
-import { Events } from '../parts/feed.js'
+import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
 /** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
@@ -71,7 +71,7 @@ export function NamePage({ name }: { name: string }) {
 
 const Head = ({ picture, title, class: className, children }: HeadProps) => (
   <div class="head">
-    {picture && <Picture name={picture} size={88} />}
+    {picture && <NamePicture name={picture} size={88} />}
     <div>
       <h1 class={className}>{title}</h1>
       {children}
@@ -91,7 +91,7 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
   const elsewhere = usePolled<Cluster>(`${name} ${isTestnet}`, () =>
-    call<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
+    callApi<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
   )
   return (
     <Head picture={name} title={<Name name={name} />}>
@@ -112,7 +112,7 @@ function FreeName({ name }: { name: string }) {
 /** Terms of a free name on the hub, or the reason why it can't be registered now. */
 function Terms({ name }: { name: string }) {
   return (
-    <LoadedContent asked={useOffer(name)} lines={1}>
+    <LoadedContent asked={useNameOffer(name)} lines={1}>
       {({ text }) => <p class="soft">{text}</p>}
     </LoadedContent>
   )
@@ -237,7 +237,7 @@ function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
 /** Names that a wallet owns; undefined while the address is not known. */
 function Owned({ address }: { address: string | undefined }) {
   const { asked, more } = useListParts<OwnedName>(address ?? null, (known, get) =>
-    readNames(address!, known, get),
+    readNextNames(address!, known, get),
   )
   return (
     <LoadedContent asked={asked} lines={1}>
@@ -259,7 +259,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
       const pageOf = (address: string) =>
         get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
       const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
-      items.sort((a, b) => numberOf(b) - numberOf(a))
+      items.sort((a, b) => eventNumber(b) - eventNumber(a))
       return { items: items.slice(0, limit), isMore: items.length >= limit }
     },
   )
@@ -270,7 +270,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
           <p class="empty">It has done nothing in public.</p>
         ) : (
           <>
-            <Events events={items} />
+            <EventList events={items} />
             <MoreButton
               isMore={isMore && items.length < EVENTS.most}
               onMore={more}
@@ -293,7 +293,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
   const full = `${community}/${name}`
   const { isTestnet } = useNet()
   const found = usePolled<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
-    const records = await call<NameRecord[]>('/v1/names', {
+    const records = await callApi<NameRecord[]>('/v1/names', {
       isTestnet,
       signal,
       body: [{ name: full }],

@@ -3,7 +3,7 @@ import { useNewest } from '../lib/live.js'
 import { useApi, useTitle } from '../lib/net.js'
 import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
-import { Events, isInformative } from '../parts/feed.js'
+import { EventList, isInformativeEvent } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
 
 /** Events that are requested, and events that are shown. */
@@ -71,7 +71,7 @@ export function Home() {
           <LoadedContent asked={newest} lines={8}>
             {({ items }) =>
               items.length > 0 ? (
-                <Events events={items.filter(isInformative).slice(0, SHOWN)} />
+                <EventList events={items.filter(isInformativeEvent).slice(0, SHOWN)} />
               ) : (
                 <p class="empty">Nothing yet: register the first name.</p>
               )

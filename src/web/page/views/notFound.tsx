@@ -1,6 +1,6 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { nameIn, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
-import { type Get, useNet, usePolled, useTitle } from '../lib/net.js'
+import { firstNameInText, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
+import { type ApiGet, useNet, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
 import { Search } from '../parts/search.js'
@@ -9,7 +9,7 @@ type SearchPlace = Extract<PagePlace, { page: 'search' }>
 
 /** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {
-  const name = nameIn(text)
+  const name = firstNameInText(text)
   useTitle('Not found')
   return (
     <div class="hero">
@@ -29,7 +29,7 @@ export function NotFound({ text }: { text: string }) {
 }
 
 /** Path of a cluster; null for a cluster without a path. */
-async function pathOfCluster(id: string, get: Get): Promise<string | null> {
+async function pathOfCluster(id: string, get: ApiGet): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
   if (!wallet) return null
@@ -38,7 +38,7 @@ async function pathOfCluster(id: string, get: Get): Promise<string | null> {
 }
 
 /** Path of an address; null for an address without names or events here. */
-async function pathOfAddress(text: string, get: Get): Promise<string | null> {
+async function pathOfAddress(text: string, get: ApiGet): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,
   )
@@ -49,7 +49,9 @@ async function pathOfAddress(text: string, get: Get): Promise<string | null> {
 
 const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
 
-/** Redirects from a hash or an address in the place of a name to its page. */
+/**
+ * Redirects a path that has a hash or an address where a name is expected, to the page of the transaction or address.
+ */
 export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   const { get, go } = useNet()
   const found = usePolled(text, async (signal) => {

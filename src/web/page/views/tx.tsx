@@ -8,7 +8,7 @@ import {
   moneyText,
   priceText,
 } from '../lib/format.js'
-import { isFinal, useStatus } from '../lib/live.js'
+import { isFinalStatus, useStatus } from '../lib/live.js'
 import { useApi, useNet, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '../parts/basics.js'
@@ -96,7 +96,7 @@ function bridged({ status, step, reason, hubTx }: TxStatus): Station {
 
 function decided(found: TxStatus): Station {
   const { status, step, names = [] } = found
-  if (!isFinal(found)) {
+  if (!isFinalStatus(found)) {
     const behind = step === 'behind' ? 'Another bid is ahead.' : ''
     const text = step === 'leading' ? 'It leads for its name.' : behind
     return ['Decided', 'next', text]

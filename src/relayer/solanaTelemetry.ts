@@ -1,11 +1,11 @@
 import { formatUnits } from 'viem'
 import { LOW_BALANCE_LAMPORTS } from '../ops/alarms.js'
-import type { RelayerKind } from './relayerKind.js'
+import type { RelayerTelemetry } from './relayerTelemetry.js'
 
 const SOL_DECIMALS = 9
 
 /** Facts of relayers on Solana, whose transactions are valid until their blockhash expires. */
-export const SOLANA_RELAYERS: RelayerKind = {
+export const SOLANA_TELEMETRY: RelayerTelemetry = {
   gauges: [
     {
       name: 'clusterd_relay_authority_lamports',

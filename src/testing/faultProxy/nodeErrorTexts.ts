@@ -1,5 +1,5 @@
 /** An error answer in the wording of a node or provider. With code 0 it is plain text. */
-export interface Wording {
+export interface NodeErrorText {
   /** HTTP status. */
   status: number
   code: number
@@ -8,7 +8,7 @@ export interface Wording {
 }
 
 /** Refusals of a range of `eth_getLogs` by QuickNode, Tenderly, erigon and geth. */
-export const RANGE_LIMITS: readonly Wording[] = [
+export const RANGE_LIMITS: readonly NodeErrorText[] = [
   { status: 413, code: -32614, message: 'eth_getLogs is limited to a 5 range' },
   {
     status: 200,
@@ -21,13 +21,13 @@ export const RANGE_LIMITS: readonly Wording[] = [
 ]
 
 /** Answers of status 429. */
-export const RATE_LIMITS: readonly Wording[] = [
+export const RATE_LIMITS: readonly NodeErrorText[] = [
   { status: 429, code: 0, message: 'Too Many Requests' },
   { status: 429, code: -32005, message: 'project ID request rate exceeded' },
 ]
 
 /** Errors of a proxy in front of a node. */
-export const SERVER_ERRORS: readonly Wording[] = [
+export const SERVER_ERRORS: readonly NodeErrorText[] = [
   { status: 500, code: 0, message: 'Internal Server Error' },
   { status: 502, code: 0, message: '<html><head><title>502 Bad Gateway</title></head></html>' },
   { status: 503, code: -32000, message: 'no healthy upstream' },

@@ -1,26 +1,26 @@
 import type pg from 'pg'
-import { foldMirror, groupIntoEntries, keysOfMirror } from '../../registry/fold/replica.js'
+import { foldMirror, groupIntoEntries, mirrorRowKeys } from '../../registry/fold/replica.js'
 import type { FilledTile } from '../../registry/log/append.js'
-import type { ReadEvent } from '../../registry/log/leafReader.js'
-import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
+import type { LeafEvent } from '../../registry/log/leafReader.js'
+import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notify } from '../pg/notify.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
-import { writeBatch } from './append.js'
+import { writeFoldedBatch } from './append.js'
 import { readMirroredNetworks } from './copies.js'
-import { assertLeader, type LockedHead, lockHead } from './head.js'
+import { assertLeader, type LockedHead, lockJournalHead } from './head.js'
 import {
-  addTiles,
-  forgetLogs,
-  keepPrevious,
+  deleteLogs,
   type PreviousLog,
-  readFollowedLog,
+  readFeedLogState,
   type StoredLog,
+  storePreviousLog,
+  storeTiles,
   writeLogRow,
 } from './log.js'
-import { completeSlice, probeKeys } from './slice.js'
+import { loadRegistrySlice, probeRowKeys } from './slice.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
@@ -41,10 +41,10 @@ const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
 /** @throws Error for a network that has its own journal or log */
-export async function assertCopy(client: pg.ClientBase, network: Network): Promise<LockedHead> {
-  const head = await lockHead(client, network, null)
+export async function assertIsMirror(client: pg.ClientBase, network: Network): Promise<LockedHead> {
+  const head = await lockJournalHead(client, network, null)
   const isCopy = (await readMirroredNetworks(client)).has(network)
-  const { log } = await readFollowedLog(client, network)
+  const { log } = await readFeedLogState(client, network)
   if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
   return head
@@ -54,12 +54,12 @@ export async function assertCopy(client: pg.ClientBase, network: Network): Promi
  * Writes the log of a network's source into a mirror, in the caller's transaction. Readers see nothing before its
  * commit.
  */
-export class CopyWriter {
+export class MirrorWriter {
   readonly #client: pg.ClientBase
   readonly #network: Network
   readonly #generation: number
   #head: LockedHead
-  #events: ReadEvent[] = []
+  #events: LeafEvent[] = []
   #tiles = new Map<string, FilledTile>()
   #writing: Promise<unknown> = Promise.resolve()
   #added = 0
@@ -84,24 +84,24 @@ export class CopyWriter {
     client: pg.ClientBase,
     { network, epoch }: { network: Network; epoch: number },
     { stored, next }: { stored: StoredLog | null; next: Pick<StoredLog, 'generation' | 'origin'> },
-  ): Promise<CopyWriter | null> {
+  ): Promise<MirrorWriter | null> {
     await assertLeader(client, network, epoch)
     await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
-    let head = await assertCopy(client, network)
-    const { log } = await readFollowedLog(client, network)
+    let head = await assertIsMirror(client, network)
+    const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
     const { generation } = next
     if (log && log.origin !== next.origin) {
-      await forgetLogs(client, network, generation)
+      await deleteLogs(client, network, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionOf(table, network)}`)
       await execute(client, network, EMPTY)
-      head = await lockHead(client, network, null)
+      head = await lockJournalHead(client, network, null)
     }
-    return new CopyWriter(client, { network, generation, head })
+    return new MirrorWriter(client, { network, generation, head })
   }
 
   /** Takes the next events. @throws RangeError for an event that does not fit the state */
-  async take(events: readonly ReadEvent[]): Promise<void> {
+  async take(events: readonly LeafEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
     const entries = groupIntoEntries(this.#events)
@@ -110,19 +110,19 @@ export class CopyWriter {
     await this.#write(entries)
   }
 
-  async #write(entries: readonly ReadEvent[][]): Promise<void> {
+  async #write(entries: readonly LeafEvent[][]): Promise<void> {
     const network = this.#network
     const head = this.#head
     await this.#writing
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
-    const probed = await probeKeys(client, network, keysOfMirror(entries))
-    const slice = await completeSlice(client, { network, head }, probed)
+    const probed = await probeRowKeys(client, network, mirrorRowKeys(entries))
+    const slice = await loadRegistrySlice(client, { network, head }, probed)
     const changes = foldMirror(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
     // the next events are read while this is written
-    this.#writing = writeBatch(client, network, changes)
+    this.#writing = writeFoldedBatch(client, network, changes)
     this.#writing.catch(() => {})
   }
 
@@ -133,13 +133,13 @@ export class CopyWriter {
 
   /** Collects tiles that are new or longer. */
   addTiles(tiles: readonly FilledTile[]): void {
-    for (const tile of tiles) this.#tiles.set(keyOfTile(tile), tile)
+    for (const tile of tiles) this.#tiles.set(tileKey(tile), tile)
   }
 
   async #writeTiles(isWritten: (tile: FilledTile) => boolean): Promise<void> {
     const tiles = [...this.#tiles].filter(([, tile]) => isWritten(tile))
     for (const [key] of tiles) this.#tiles.delete(key)
-    await addTiles(
+    await storeTiles(
       this.#client,
       this.#network,
       this.#generation,
@@ -147,9 +147,9 @@ export class CopyWriter {
     )
   }
 
-  /** Stores the end of the previous log, to which the first partitionOf refers. */
+  /** Stores the end of the previous log, to which the new log's first leaf refers. */
   async follow(previous: PreviousLog | null): Promise<void> {
-    if (previous) await keepPrevious(this.#client, this.#network, previous)
+    if (previous) await storePreviousLog(this.#client, this.#network, previous)
   }
 
   /** Writes the remaining events, and the log with its signed checkpoint. */
@@ -163,6 +163,6 @@ export class CopyWriter {
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
       for (const table of TABLES) await client.query(`ANALYZE ${partitionOf(table, network)}`)
-    await notify(client, network)
+    await notifyNetwork(client, network)
   }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type ChainAt, type LocalClients, localClients } from './localClients.js'
+import { type ChainAddress, type LocalClients, localClients } from './localClients.js'
 import { type Miner, reorg, takeOverMining } from './miner.js'
 
 /** Error of a world. Its sentence says what to do. */
@@ -8,13 +8,13 @@ export class WorldError extends Error {
 }
 
 /** @throws WorldError for anything but a whole number that is at least `least` */
-export function assertWhole(what: string, value: number, least: number): void {
+export function assertWholeNumber(what: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least)
     throw new WorldError(`${what} takes a whole number from ${least} on, not ${value}.`)
 }
 
 /** Actions of a test on a chain. They throw a WorldError for an invalid number. */
-export interface ChainVerbs {
+export interface ChainActions {
   /** Mines blocks. All waiting transactions are in the first. @returns the newest block's number */
   mine(blocks?: number): Promise<number>
   /** Stops automatic mining until `resume`. Only `mine` adds blocks, and sent transactions wait. */
@@ -33,7 +33,7 @@ export interface ChainVerbs {
   advance(seconds: number): Promise<void>
 }
 
-export interface VerbOptions extends ChainAt {
+export interface ChainActionsOptions extends ChainAddress {
   label: string
   /** Null for a chain whose mining its owner controls. */
   blockMs: number | null
@@ -46,19 +46,19 @@ export interface VerbOptions extends ChainAt {
  * process mines our own chains from the first `pause` or `reorg` on, because anvil's block interval can't be
  * interrupted.
  */
-export function chainVerbs({
+export function createChainActions({
   label,
   rpcUrl,
   chainId,
   blockMs,
   idleMs,
-}: VerbOptions): ChainVerbs & { end(): Promise<void> } {
+}: ChainActionsOptions): ChainActions & { end(): Promise<void> } {
   const clients: LocalClients = localClients({ rpcUrl, chainId })
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
   const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))
   const mine = async (blocks = 1): Promise<number> => {
-    assertWhole('mine', blocks, 1)
+    assertWholeNumber('mine', blocks, 1)
     await ask('hardhat_mine', [`0x${blocks.toString(16)}`])
     return head()
   }
@@ -91,7 +91,7 @@ export function chainVerbs({
     pause: () => setPaused(true),
     resume: () => setPaused(false),
     async reorg(depth) {
-      assertWhole('reorg', depth, 1)
+      assertWholeNumber('reorg', depth, 1)
       return blockMs === null
         ? replace(depth)
         : (await minerOf(blockMs)).paused(() => replace(depth))
@@ -104,7 +104,7 @@ export function chainVerbs({
         )
     },
     async advance(seconds) {
-      assertWhole('advance', seconds, 0)
+      assertWholeNumber('advance', seconds, 0)
       await ask('evm_increaseTime', [seconds])
       await mine()
     },

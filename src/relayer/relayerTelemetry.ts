@@ -7,7 +7,7 @@ export interface RelayerState {
   network: Network
   /** Label of the chain. */
   chain: string
-  readonly kind: RelayerKind
+  readonly kind: RelayerTelemetry
   /** `open`: the chain's jobs. */
   stats: { open: readonly OpenJobs[] } | null
   /** Balance of the paying account, in the smallest unit of the chain's coin. */
@@ -37,10 +37,8 @@ interface PayingAccount {
   readonly isLow: boolean
 }
 
-/**
- * What alarms, metrics and the operator's page need from a chain family's relayers, in addition to the common state.
- */
-export interface RelayerKind<State extends RelayerState = RelayerState> {
+/** Metrics, problems and paying account of a chain family's relayers, in addition to the common `RelayerState`. */
+export interface RelayerTelemetry<State extends RelayerState = RelayerState> {
   readonly gauges: readonly RelayerGauge<State>[]
   /** Problems, with texts that do not name the network. */
   problems(state: State): readonly Problem[]

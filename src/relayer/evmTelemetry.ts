@@ -1,7 +1,7 @@
 import { formatEther, type Hex } from 'viem'
 import type { OpenJobs, SignerStats } from '../db/outbox/stats.js'
 import { DAY_MS, LOW_RUNWAY_MS, type Problem } from '../ops/alarms.js'
-import type { RelayerKind, RelayerState } from './relayerKind.js'
+import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 
 export interface EvmRelayerState extends RelayerState {
   /** Signer. Null without a key. */
@@ -14,7 +14,7 @@ export interface EvmRelayerState extends RelayerState {
   stuck: readonly Hex[] | null
   nonceGaps: number
   /**
-   * The signer's transaction count on the chain, where it is so far above the stored one that an operator has to
+   * The signer's transaction count on the chain, where it is so far above the stored count that an operator has to
    * confirm it.
    */
   nonceClaimed: number | null
@@ -23,7 +23,7 @@ export interface EvmRelayerState extends RelayerState {
 }
 
 /** Facts of relayers on EVM chains, whose transactions are valid until their nonce is used. */
-export const EVM_RELAYERS: RelayerKind<EvmRelayerState> = {
+export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
   gauges: [
     {
       name: 'clusterd_stuck_packets',

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
-import { lockKeys } from '../pg/codes.js'
+import { advisoryLockKeys } from '../pg/codes.js'
 
 /**
  * Runs `work` with a new schema of its own, under an advisory lock for this kind of work and network. The connection is
@@ -8,7 +8,7 @@ import { lockKeys } from '../pg/codes.js'
  * @param work gets the schema's name. The schema does not exist yet. Afterwards it is dropped with everything in it.
  * @throws Error while another work of this kind runs in the network
  */
-export async function inExclusiveSchema<T>(
+export async function withExclusiveSchema<T>(
   pool: pg.Pool,
   network: Network,
   kind: 'rewind' | 'replay',
@@ -17,7 +17,7 @@ export async function inExclusiveSchema<T>(
   const client = await pool.connect()
   const schema = `${kind}_${network}`
   const drop = () => client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-  const keys = lockKeys(network, kind)
+  const keys = advisoryLockKeys(network, kind)
   let isLocked = false
   try {
     const { rows } = await client.query<{ locked: boolean }>(
