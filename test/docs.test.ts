@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
-import { KIND_NAMES } from '../src/registry/auth/kinds.js'
+import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { confirmation } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */

@@ -12,8 +12,8 @@ import {
 } from './clusters.js'
 import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
-import { type DraftChain, evmChain } from './evmChain.js'
-import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
+import { type DraftChain, evmChainSchema } from './evmChain.js'
+import { chainIdRecord, hexBytes, httpUrl, weiText } from './fields.js'
 import { type JsonSchema, type NewField, unsetFields } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
@@ -42,7 +42,7 @@ const ensParent = z.strictObject({
   rpcUrls: z.array(httpUrl).min(1).optional(),
   registry: hexBytes(20).optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: byChainId(hexBytes(20)).optional().meta({ since: '1.0.0-rc.1' }),
+  reverseRegistrars: chainIdRecord(hexBytes(20)).optional().meta({ since: '1.0.0-rc.1' }),
 })
 
 /** What a file has. `since` in the metadata of a field names the release that added the field. */
@@ -167,7 +167,7 @@ export const emptyChainsFile = (): ChainsFile => {
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export const readDraft = (file: string): DraftFile => parseDraft(readJson(file), file)
+export const readDraft = (file: string): DraftChainsFile => parseDraft(readJson(file), file)
 
 /** New fields that a chains file does not set. @throws ConfigError */
 export const readUnsetFields = (file: string): NewField[] =>

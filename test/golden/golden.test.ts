@@ -55,7 +55,7 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
   })
 
   it('gives the same in a replay, whose entries keep the versions of their rules', async () => {
-    const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
+    const { live, rebuilt, entries } = await replayJournal(database.pool, 'mainnet')
     expect([entries, live, rebuilt], CHANGED).toEqual([
       golden.entries.length,
       golden.hash,

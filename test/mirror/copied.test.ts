@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
-import { readFollowedLog } from '../../src/db/journal/log.js'
-import { replay } from '../../src/db/journal/replay.js'
+import { readFeedLogState } from '../../src/db/journal/log.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
@@ -267,7 +267,7 @@ it('`clusterd journal restored` does not change a mirror', async () => {
     restartRestored({ yes: true, json: true }),
   )
   expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
-  expect(await readFollowedLog(copy.pool, 'mainnet')).toEqual(before)
+  expect(await readFeedLogState(copy.pool, 'mainnet')).toEqual(before)
   await queryOn(copy.url, 'UPDATE journal_heads SET proved_block = 0')
   const text = await printed({ DATABASE_URL: copy.url }, () => restartRestored({}))
   expect(text).toContain('Nothing begins anew: a mirror continues from its own state.')
@@ -276,6 +276,6 @@ it('`clusterd journal restored` does not change a mirror', async () => {
 it('`clusterd journal replay` names a mirror in place of an invalid journal', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
-  await expect(replay(copy.pool, 'mainnet')).rejects.toThrow('a mirror copies a signed log')
-  expect((await replay(copy.pool, 'testnet')).entries).toBe(0)
+  await expect(replayJournal(copy.pool, 'mainnet')).rejects.toThrow('a mirror copies a signed log')
+  expect((await replayJournal(copy.pool, 'testnet')).entries).toBe(0)
 })

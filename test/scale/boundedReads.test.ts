@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filesIn } from '../../scripts/files.js'
 import {
   findBundleAllocations,
-  findClaim,
   findClaimable,
+  findConfirmedClaim,
   findOpenAirdrop,
 } from '../../src/db/airdrop/answers.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
@@ -13,29 +13,29 @@ import { findApiKeyRate, listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { readBuckets } from '../../src/db/auth/limitBuckets.js'
 import { findSession } from '../../src/db/auth/sessions.js'
 import { findShare } from '../../src/db/auth/shares.js'
-import { creditsIn, creditsOf } from '../../src/db/bridge/credits.js'
+import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
 import { findMessages } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/deployment/chainStates.js'
-import { findSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
-import { readAnswerVersions, readHead } from '../../src/db/journal/head.js'
-import { readFollowedLog, readLog, readTiles } from '../../src/db/journal/log.js'
+import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
+import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
+import { readFeedLogState, readLog, readTiles } from '../../src/db/journal/log.js'
 import {
-  findInTail,
-  findJournalled,
-  findTracked,
-  readProgress,
+  findJournalledTx,
+  findTailTx,
+  findTrackedTx,
+  readTxProgress,
 } from '../../src/db/journal/transactions.js'
-import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
+import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import { findPaidNames, findPayments } from '../../src/db/payments/ofTransaction.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
+  clusterExists,
   findClusterById,
   findClusterByName,
   findClusterId,
   findClusterIdByName,
-  isCluster,
 } from '../../src/db/registry/clusters.js'
 import {
   clustersWithVerifiedWallet,
@@ -43,15 +43,14 @@ import {
   findCommunityRules,
   findMembers,
   findOwnedCommunityNames,
-  readCallerStanding,
-  verifiedInClusters,
+  readCallerRights,
 } from '../../src/db/registry/communityNames.js'
 import {
   findBundles,
   findByAddresses,
   findByNames,
   findByTypes,
-  findNamesBeginning,
+  findNamesByPrefix,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import {
@@ -263,22 +262,22 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   ],
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
   ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
-  ['credits of the hub', 1, (db) => creditsOf(db, NETWORK, walletOf(ORDINARY))],
+  ['credits of the hub', 1, (db) => findCreditsOfAddress(db, NETWORK, walletOf(ORDINARY))],
   ['a key of a wallet', 1, (db) => findApiKeyRate(db, STRANGER)],
   ['buckets of a client', 4, (db) => readBuckets(db, ['a', 'b'])],
   ['a session', 1, (db) => findSession(db, STRANGER)],
   ['a share of a wallet', 4, (db) => findShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER))],
-  ['credits of a transaction', 1, (db) => creditsIn(db, NETWORK, txOf(ORDINARY, 0))],
+  ['credits of a transaction', 1, (db) => findCreditsOfTransaction(db, NETWORK, txOf(ORDINARY, 0))],
   ['messages of a transaction', 4, (db) => findMessages(db, NETWORK, txOf(ORDINARY, 0))],
   ['payments of a transaction', 4, (db) => findPayments(db, NETWORK, txOf(ORDINARY, 0))],
   ['names paid by a transaction', 4, (db) => findPaidNames(db, NETWORK, txOf(ORDINARY, 0))],
-  ['the tail of a transaction', 4, (db) => findInTail(db, NETWORK, 1, txOf(ORDINARY, 0))],
-  ['a tracked transaction', 2, (db) => findTracked(db, NETWORK, txOf(ORDINARY, 0))],
-  ['the progress of transactions', 8, (db) => readProgress(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['the tail of a transaction', 4, (db) => findTailTx(db, NETWORK, 1, txOf(ORDINARY, 0))],
+  ['a tracked transaction', 2, (db) => findTrackedTx(db, NETWORK, txOf(ORDINARY, 0))],
+  ['the progress of transactions', 8, (db) => readTxProgress(db, NETWORK, [txOf(ORDINARY, 0)])],
   ['the state of a hub', 4, (db) => readHubState(db, NETWORK, '1')],
-  ['the head', 1, (db) => readHead(db, NETWORK)],
+  ['the head', 1, (db) => readJournalHead(db, NETWORK)],
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
-  ['the log that is followed', 4, (db) => readFollowedLog(db, NETWORK)],
+  ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
   ['a log', 2, (db) => readLog(db, NETWORK, 1)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   ['the open airdrop of a community', 2, (db) => findOpenAirdrop(db, NETWORK, nameOf(COMMUNITY))],
@@ -292,7 +291,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     'the claim of a bundle',
     8,
     (db) =>
-      findClaim(db, {
+      findConfirmedClaim(db, {
         network: NETWORK,
         community: nameOf(COMMUNITY),
         clusterId: clusterId(NETWORK, walletOf(ORDINARY), 0),
@@ -303,13 +302,13 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'whether a cluster exists',
     2,
-    (db) => isCluster(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+    (db) => clusterExists(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   [
     'the standing of a caller',
     60,
     (db) =>
-      readCallerStanding(db, NETWORK, {
+      readCallerRights(db, NETWORK, {
         community: nameOf(COMMUNITY),
         name: 'free',
         caller: walletOf(ORDINARY),

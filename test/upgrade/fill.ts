@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { walletOf } from '../../src/testing/chains/localClients.js'
-import { receiptOf } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { until } from '../../src/testing/until.js'
@@ -195,7 +195,7 @@ class Filling {
       functionName: 'mint',
       args: [this.#accounts[index]!.address, 7n],
     })
-    await receiptOf(hub.reader, minted)
+    await waitForReceipt(hub.reader, minted)
     const made = await this.#below(member, 'vip', { name, network: '1' })
     await this.#sendCall('1', index, made.transactionInfo!.approval!)
     return made
@@ -272,7 +272,7 @@ class Filling {
     const chain = label === '1' ? hubOf('mainnet', world) : spokeOf(label, world)
     const wallet = walletOf(chain, this.#accounts[index]!)
     const hash = await wallet.sendTransaction({ to, data, value: BigInt(value) })
-    const { status } = await receiptOf(chain.reader, hash)
+    const { status } = await waitForReceipt(chain.reader, hash)
     if (status !== 'success') throw new Error(`${hash} on ${label} is ${status}`)
     return hash
   }

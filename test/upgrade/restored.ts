@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { createDatabase, runOn, startPostgres } from '../../src/testing/processes/postgres.js'
+import {
+  createDatabase,
+  startPostgres,
+  withPostgres,
+} from '../../src/testing/processes/postgres.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 
 /** The recorded deployment, alive again: its database and its chains, on which a new build can start. */
@@ -38,7 +42,7 @@ export async function restore(folder: string, hook: string): Promise<Restored> {
   const deployment = readJson<Deployment>('answers.json')
   const server = await startPostgres({ dataDir: join(folder, 'pg') })
   const databaseUrl = await createDatabase(server.url, 'upgraded')
-  await runOn(databaseUrl, async (client) => {
+  await withPostgres(databaseUrl, async (client) => {
     await client.query(readRecorded('database.sql').toString('utf8'))
     await client.query('UPDATE public.webhooks SET url = $1', [hook])
   })

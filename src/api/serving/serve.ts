@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { countRequest } from '../../ops/background.js'
-import { Slots } from '../../push/slots.js'
+import { PlaceLimiter } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'

@@ -68,12 +68,16 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
   if (reached.level === 'bad') return [reached]
   return [
     reached,
-    await check('direct connection', 'Set DATABASE_DIRECT_URL to the server itself.', async () => {
-      await refusePooler(databaseDirectUrl)
-      return ok('locks and notifications work')
-    }),
+    await runCheck(
+      'direct connection',
+      'Set DATABASE_DIRECT_URL to the server itself.',
+      async () => {
+        await refusePooler(databaseDirectUrl)
+        return okResult('locks and notifications work')
+      },
+    ),
     ...(await schemaFindings(config)),
-    await check(
+    await runCheck(
       'connections',
       'Raise max_connections.',
       asking(databaseDirectUrl, async (pool) => {
@@ -92,17 +96,17 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
 
 /** Checks the migrations, and the shares where all are applied: the table of shares may be one that is missing. */
 async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
-  const migrations = await check(
+  const migrations = await runCheck(
     'migrations',
     'Run `clusterd migrate` as the owner of the tables.',
     async () => {
       const { missing, newer } = await compareSchema(url)
       if (missing.length > 0)
-        return warn(
+        return warning(
           `${missing.join(', ')} missing`,
           migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
         )
-      return ok(
+      return okResult(
         newer.length === 0
           ? 'all applied'
           : `the database is newer than this version: ${newer.join(', ')}`,
@@ -111,8 +115,10 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   )
   if (migrations.level !== 'ok') return [migrations]
   const connection = { url, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS }
-  const shares = await check('wallet shares', 'Run `clusterd migrate`.', () =>
-    onConnection(connection, async (client) => sharesFinding(await countShares(client), shareKeys)),
+  const shares = await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
+    withConnection(connection, async (client) =>
+      sharesFinding(await countShares(client), shareKeys),
+    ),
   )
   return [migrations, shares]
 }

@@ -49,7 +49,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
   return [
     ...(problems.length > 0
       ? problems.map(misconfigured)
-      : [{ about: 'configuration', ...ok('read') }, newFieldsFinding(config)]),
+      : [{ about: 'configuration', ...okResult('read') }, newFieldsFinding(config)]),
     ...keyFindings(config),
     ...(await Promise.all(parts)).flat(),
   ]
@@ -64,7 +64,7 @@ const misconfigured = ({ message }: ConfigError): Finding => ({
 function newFieldsFinding({ chainsFile }: Config): Finding {
   const unset = readUnsetFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const found = unset.length === 0 ? 'sets every new field' : `new and not set: ${unset.join(', ')}`
-  return { about: 'chains file', ...ok(found) }
+  return { about: 'chains file', ...okResult(found) }
 }
 
 function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {

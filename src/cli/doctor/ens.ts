@@ -12,12 +12,12 @@ import { revertReason } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
 import { isContract, readContract } from '../../chains/evm/contracts/read.js'
 import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
-import { orIfRefused } from '../../chains/rpc/errors.js'
+import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
 import { setNameData } from '../../ens/primary.js'
-import { bad, type CheckResult, check, ok, warn } from '../../ops/finding.js'
+import { type CheckResult, failure, okResult, runCheck, warning } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
@@ -33,11 +33,11 @@ type Parents = Pick<Config, 'chains' | 'ens'>
 export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   const look = (one: EnsParent) => [
-    check(`ENS name ${one.parent}`, advice, async () =>
+    runCheck(`ENS name ${one.parent}`, advice, async () =>
       walk(ensChainOf(chains, one).rpc.call, one),
     ),
     ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
-      check(`ENS name ${one.parent}, reverse registrar on chain ${id}`, advice, () =>
+      runCheck(`ENS name ${one.parent}, reverse registrar on chain ${id}`, advice, () =>
         examineRegistrar(chains, one, Number(id), registrar),
       ),
     ),
@@ -54,18 +54,18 @@ async function examineRegistrar(
 ): Promise<CheckResult> {
   const isListed = chainId === parent.chainId || chains.some((chain) => chain.chainId === chainId)
   if (!isListed)
-    return warn(
+    return warning(
       `${registrar} is not checked: the chains file does not list that chain`,
       'See on a node of that chain that the contract has `setName(string)`.',
     )
   const { call } = ensChainOf(chains, { ...parent, chainId }).rpc
   const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
-  if (!(await isContract(call, registrar))) return bad(`${registrar} has no code`, correct)
+  if (!(await isContract(call, registrar))) return failure(`${registrar} has no code`, correct)
   const data = setNameData(`doctor.${parent.parent}`)
   const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
-  return (await orIfRefused(asked, null)) === null
-    ? bad(`${registrar} refuses setName(string)`, correct)
-    : ok(registrar)
+  return (await fallbackIfRefused(asked, null)) === null
+    ? failure(`${registrar} refuses setName(string)`, correct)
+    : okResult(registrar)
 }
 
 async function walk(

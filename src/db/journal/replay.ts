@@ -8,7 +8,8 @@ import { type Plain, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../pg/session.js'
 import { appendEntries } from './append.js'
 import { readMirroredNetworks } from './copies.js'
-import { readHead } from './head.js'
+import { withExclusiveSchema } from './exclusiveSchema.js'
+import { readJournalHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
@@ -48,9 +49,9 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
   const reader = await pool.connect()
   try {
     if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
-    return await inExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
-      const { generation, seq } = await readHead(reader, network)
-      await createSchema(writer, network, {
+    return await withExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
+      const { generation, seq } = await readJournalHead(reader, network)
+      await createFoldSchema(writer, network, {
         schema,
         generation,
         tables: ['journal', ...STATE_TABLES],

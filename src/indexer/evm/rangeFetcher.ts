@@ -10,7 +10,7 @@ import {
   readAgreedRecord,
   readAgreedRecordOrNull,
 } from '../../record/prove.js'
-import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
+import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth, type RangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that gave its logs. */

@@ -198,7 +198,7 @@ function Add() {
     <Form label="Add a wallet" work={add} submit="Add">
       <Input label="Address" {...TYPED_INPUT} name="address" maxLength={128} />
       <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
-      <Check name="private" defaultChecked>
+      <CheckBox name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
       </CheckBox>
     </Form>

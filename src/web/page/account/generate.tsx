@@ -35,9 +35,9 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
               </option>
             ))}
           </select>
-        </Field>
+        </LabelledControl>
         <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
-        <Check name="private" defaultChecked>
+        <CheckBox name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
         </CheckBox>
       </Form>

@@ -62,7 +62,9 @@ export function Primary() {
               <li key={chainId}>
                 <span>{chainText(account, chainId)}</span>
                 {transaction && (
-                  <Action work={() => set(account, ensName!, transaction)}>Set {ensName}</Action>
+                  <ActionButton work={() => set(account, ensName!, transaction)}>
+                    Set {ensName}
+                  </ActionButton>
                 )}
                 {reason && <span class="soft">{REASONS[reason]}</span>}
               </li>
