@@ -329,12 +329,18 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
 const UNMEASURED: Readonly<Record<string, string>> = {
   ...asReason('writes rows by their key', [
     ...['addApiKey', 'removeApiKey', 'renameApiKey', 'lockBuckets', 'writeBuckets'],
-    ...['revokeSession', 'revokeSessions', 'openSession', 'storeShare', 'useRecovery'],
-    ...['keepVerdict', 'rememberSighting', 'keepReplacement', 'appendSignedChanges'],
+    ...[
+      'revokeSession',
+      'revokeSessions',
+      'openSession',
+      'storeShare',
+      'markRecoverySignatureUsed',
+    ],
+    ...['storeVerdict', 'rememberSighting', 'storeReplacement', 'appendSignedChanges'],
   ]),
-  sweepBuckets: 'deletes a fixed number of rows',
+  deleteFullBuckets: 'deletes a fixed number of rows',
   ...asReason('reads a table with a row per chain or process', [
-    ...['findChain', 'readChainStates', 'readConfirmed', 'formerPaymentsContracts'],
+    ...['findChain', 'readChainStates', 'readConfirmedBlocks', 'formerPaymentsContracts'],
   ]),
   readPageKey: 'reads a table of one row',
 }
