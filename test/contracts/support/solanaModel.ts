@@ -48,7 +48,7 @@ export type SolanaModel = ReturnType<typeof createSolanaModel>
 /** @param start the books before the first instruction, which instructions that go through change */
 export function createSolanaModel(start: Books, known: Addresses, chain: Chain) {
   const scope = { books: start, known, chain }
-  const programs = [known.system, known.tokenProgram, known.program]
+  const programs = [known.system, known.program]
   return {
     books: start,
 
