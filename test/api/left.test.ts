@@ -19,7 +19,7 @@ const body = (value: unknown): string => {
 }
 
 it.each([
-  ['a join', 'POST /v1/wallets', [randomAddress()]],
+  ['a join', 'POST /v1/wallets', Array.from({ length: 20 }, randomAddress)],
   [
     'a question to a chain',
     'POST /v1/names/register/evm',

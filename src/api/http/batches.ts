@@ -18,6 +18,12 @@ const MAX_TOGETHER = 64
 /** The next statement starts when the last one has ended, or after this time. */
 const PATIENCE_MS = 10
 
+/**
+ * A statement of several look-ups is followed by the next one after this time at least, in which further look-ups
+ * arrive. A client that asks one look-up after another does not wait.
+ */
+const GATHER_MS = 2
+
 export type BatchedLookups = ReturnType<typeof createBatchedLookups>
 
 /**
@@ -57,7 +63,9 @@ function together<Key, Value>(
   const loader = new DataLoader<Key, Value>(
     (keys) => {
       const found = read(keys)
-      underWay = Promise.race([found.catch(() => {}), setTimeout(PATIENCE_MS)])
+      const ended = found.catch(() => {})
+      const gathered = keys.length > 1 ? setTimeout(GATHER_MS) : undefined
+      underWay = Promise.race([Promise.all([ended, gathered]), setTimeout(PATIENCE_MS)])
       return found
     },
     {

@@ -69,6 +69,11 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
      * response
      */
     turn: (): Promise<void> => waitForTurn(caller),
+    /** Waits for the turn of a cheap request, which has no signal: that would take longer than its work. @throws as `turn` */
+    async cheapTurn(): Promise<void> {
+      await waitForTurn({ address })
+      if (isGone(exchange)) throw new CallerDisconnectedError()
+    },
     /** True if the operator gave the caller's key limits of its own. */
     isRaised: meter.isRaised,
     /** Charges the caller for work that only the handler knows. The debt delays later requests. */

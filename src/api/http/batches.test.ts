@@ -1,0 +1,42 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, it, vi } from 'vitest'
+import { useDatabase } from '../../../test/support/database.js'
+import { createBatchedLookups } from './batches.js'
+
+const database = useDatabase()
+
+const ROUNDS = 20
+
+/** Number of statements of look-ups that run as the callback says. */
+async function statementsOf(
+  run: (nameOf: ReturnType<typeof createBatchedLookups>['nameOf']) => Promise<void>,
+): Promise<number> {
+  const pool = database.pool
+  const query = vi.spyOn(pool, 'query')
+  await run(createBatchedLookups(pool, 'mainnet').nameOf)
+  const count = query.mock.calls.length
+  query.mockRestore()
+  return count
+}
+
+const address = (): Buffer => Buffer.alloc(20, 1)
+
+it('a look-up after another has a statement of its own', async () => {
+  const count = await statementsOf(async (nameOf) => {
+    for (let round = 0; round < ROUNDS; round++) await nameOf(address())
+  })
+  expect(count).toBe(ROUNDS)
+})
+
+it('look-ups that arrive one after the other share a statement while there are many', async () => {
+  const count = await statementsOf(async (nameOf) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      await Promise.all([nameOf(address()), nameOf(address())])
+      const first = nameOf(address())
+      // more turns of the event loop than a statement waits without a reason
+      for (let turn = 0; turn < 5; turn++) await setImmediate()
+      await Promise.all([first, nameOf(address())])
+    }
+  })
+  expect(count).toBeLessThan(3 * ROUNDS)
+})
