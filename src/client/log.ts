@@ -61,7 +61,7 @@ export interface LogOptions {
   last?: TreeHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that it
-   * has lost are accepted as lost.
+   * has lost are accepted as lost. A later log of the same service never gives way to it.
    */
   accept?: string | undefined
   /** SHA-256 to use in place of the built-in JavaScript implementation. */
@@ -137,7 +137,10 @@ export class LogReader {
     const head = await this.#verified(note)
     const { last } = this
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
-    else if (last && head.origin !== this.#accept) await this.#assertFollows(last, head, signal)
+    else if (last) {
+      this.#assertNewer(last, head)
+      if (head.origin !== this.#accept) await this.#assertFollows(last, head, signal)
+    }
     this.last = head
     return head
   }
@@ -269,20 +272,24 @@ export class LogReader {
       )
   }
 
+  /** Checks that a log is no earlier log of the same service. An accepted log may have been continued since. */
+  #assertNewer(last: TreeHead, { origin }: TreeHead): void {
+    const isOfService = domainOf(origin) === domainOf(last.origin)
+    if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
+      throw logMismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
+  }
+
   /**
    * Checks that the log of a new generation begins with the end of the previous log, and that this end continues the
    * last checkpoint.
    */
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     const { origin } = head
-    const generationIn = (name: string) => generationOf(name, this.#network) ?? 0
-    const before = generationIn(last.origin)
-    if (domainOf(origin) === domainOf(last.origin) && generationIn(origin) < before)
-      throw logMismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
     if (head.size === 0) throw logMismatch(`The log ${origin} has no beginning.`)
     const previous = beginningOf(head, await this.#entry(head, 0, signal))
     if (previous?.origin !== last.origin) {
-      const isMissed = previous !== null && generationIn(previous.origin) > before
+      const isMissed =
+        previous !== null && this.#generationIn(previous.origin) > this.#generationIn(last.origin)
       const why = isMissed
         ? `${previous.origin}, the generation before it, was missed`
         : 'it is another log'
@@ -324,6 +331,8 @@ export class LogReader {
     )
     return new Map(found)
   }
+
+  #generationIn = (origin: string): number => generationOf(origin, this.#network) ?? 0
 
   #below = ({ origin }: TreeHead): string => String(generationOf(origin, this.#network))
 

@@ -40,6 +40,11 @@ const MAX_AGE_MS = 3_600_000
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
+/** Owner that the hub returns for a name that nobody has. */
+const NOBODY = `0x${'0'.repeat(WORD_DIGITS)}`
+/** Texts that one word of the hub stands for, and no other text: a name, and an address. */
+const NAME = /^[!-~]{1,32}$/
+const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /**
  * Compares the registry of a service with its hub at the service's newest confirmed block: the record of the hub's
@@ -114,13 +119,12 @@ async function checkHub(
       RECORD_HASH,
       `${address} has another record at block ${block}.`,
     )
-  const checkOwner = ({ data: { name }, from }: Registration) =>
-    expectWord(
-      wordOfAddress(from),
-      hub,
-      OWNER_OF + wordOfName(name),
-      `The hub did not give ${name} to ${from}.`,
-    )
+  const checkOwner = async ({ data: { name }, from }: Registration) => {
+    const problem = `The hub did not give ${name} to ${from}.`
+    const owner = NAME.test(name) && ADDRESS.test(from) ? wordOfAddress(from) : NOBODY
+    if (owner === NOBODY) throw new ClusterdError('registry_mismatch', problem)
+    await expectWord(owner, hub, OWNER_OF + wordOfName(name), problem)
+  }
   for (let i = 0; i < registered.length; i += AT_ONCE) {
     signal.throwIfAborted()
     await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))

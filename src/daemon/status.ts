@@ -232,7 +232,7 @@ const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnsw
   copy === undefined
     ? {}
     : {
-        trust: copy.provedBlock > 0 ? 'proved' : 'snapshot',
+        trust: copy.isProved ? 'proved' : 'snapshot',
         confirmed: copy.provedBlock || null,
       }
 

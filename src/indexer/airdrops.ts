@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
-import type { EvmChain } from '../chains/evm/chain.js'
+import { type EvmChain, readSharedConfirmed } from '../chains/evm/chain.js'
 import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
@@ -62,7 +62,10 @@ export class AirdropWatcher {
     const { pool, chain } = this.#options
     const airdrops = await watchedAirdrops(pool, chain.network, chain.label)
     if (airdrops.length === 0) return 'idle'
-    const { latest, confirmed } = await chain.heads()
+    const heads = await chain.heads()
+    const { latest } = heads
+    const isDue = airdrops.some(({ nextBlock }) => nextBlock <= heads.confirmed)
+    const confirmed = isDue ? await readSharedConfirmed(chain, heads) : heads.confirmed
     let result: StepResult = 'waiting'
     const errors: unknown[] = []
     for (const watched of airdrops) {

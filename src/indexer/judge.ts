@@ -2,6 +2,7 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../chains/requirementInputs.js'
+import { DisagreementError } from '../chains/rpc/nodes.js'
 import { appendEntries } from '../db/journal/append.js'
 import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
 import { readRules } from '../db/journal/sliceCommunities.js'
@@ -223,8 +224,8 @@ export class PaymentJudge {
 }
 
 /**
- * A port that, after the first failure, is not called again in this step. Otherwise the step lasts as long as the sum
- * of all timeouts.
+ * A port that, once its chain does not answer, is not called again in this step. Otherwise the step lasts as long as the
+ * sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance in each block.
  */
 function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
   let away: Error | null = null
@@ -233,7 +234,7 @@ function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
     async tokenBalance(token, wallet) {
       if (away) throw away
       return tokenBalance(token, wallet).catch((error: Error) => {
-        away = error
+        if (!(error instanceof DisagreementError)) away = error
         throw error
       })
     },

@@ -4,10 +4,17 @@ export interface PlaceLimits {
   total: number
 }
 
+/** Places of one client. */
+interface Taken {
+  count: number
+  /** Ends of the client's requests that may be ended for another client, oldest first. */
+  readonly ends: Set<() => void>
+}
+
 /** Counts the places of long-lived requests. */
 export class PlaceLimiter {
   readonly #bounds: PlaceLimits
-  readonly #of = new Map<string, number>()
+  readonly #of = new Map<string, Taken>()
   #taken = 0
 
   constructor(bounds: PlaceLimits) {
@@ -18,21 +25,48 @@ export class PlaceLimiter {
     return this.#taken
   }
 
-  /** Takes places. @returns function that frees them, to be called once; or the limit that is reached */
-  take(client: string, count = 1): (() => void) | 'perClient' | 'total' {
-    const own = this.#of.get(client) ?? 0
+  /**
+   * Takes places.
+   * @param end ends the request, whose places go to a client with fewer where none is free
+   * @returns function that frees the places; or the limit that is reached
+   */
+  take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {
+    const own = this.#of.get(client)?.count ?? 0
     if (own + count > this.#bounds.perClient) return 'perClient'
-    if (this.#taken + count > this.#bounds.total) return 'total'
-    this.#of.set(client, own + count)
+    if (this.#taken + count > this.#bounds.total && !this.#endOne(own + count)) return 'total'
+    const taken = this.#of.get(client) ?? { count: 0, ends: new Set() }
+    this.#of.set(client, taken)
+    taken.count += count
     this.#taken += count
-    return () => this.free(client, count)
+    let isHeld = true
+    const free = (): void => {
+      if (!isHeld) return
+      isHeld = false
+      taken.ends.delete(leave)
+      this.free(client, count)
+    }
+    const leave = (): void => {
+      free()
+      end?.()
+    }
+    if (end) taken.ends.add(leave)
+    return free
   }
 
   /** Frees places that were taken. */
   free(client: string, count: number): void {
+    const taken = this.#of.get(client)
     this.#taken -= count
-    const left = (this.#of.get(client) ?? count) - count
-    if (left > 0) this.#of.set(client, left)
-    else this.#of.delete(client)
+    if (!taken) return
+    taken.count -= count
+    if (taken.count <= 0) this.#of.delete(client)
+  }
+
+  /** Ends the newest request of the client with most places. @returns false where no client has more than `most` */
+  #endOne(most: number): boolean {
+    const [first] = [...this.#of.values()].sort((a, b) => b.count - a.count)
+    const newest = first && first.count > most ? [...first.ends].at(-1) : undefined
+    newest?.()
+    return newest !== undefined
   }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { createBalancePort } from '../../src/chains/evm/community/port.js'
+import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
@@ -12,6 +13,9 @@ const WAITING = 210
 const MS_A_PAYMENT = (2 * 20_000) / 8
 /** A step that lasts longer ends the lead of the whole network (src/ops/worker.ts). */
 const STEP_LIMIT_MS = 5 * 60_000
+
+/** Creation of a contract that returns the number of the block for any call. */
+const BLOCK_NUMBER_TOKEN = '0x66435f5260205ff35f5260076019f3'
 
 const at = useWorld(() => startCommunityWorld(['club', 'gated', 'other']))
 const proxy = useWorld(() =>
@@ -52,6 +56,31 @@ it('a requirement does not fail for good because of one node, where there is ano
   for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()
   expect(behind).toBe(0)
   expect(await at.ownerOf('other', 'ann')).toBe(at.addressOf(1))
+})
+
+it('a token with another balance in each block delays only the payments that require it', async () => {
+  const side = at.sideOf('8453')
+  const hash = await side.walletClient(9).sendTransaction({ data: BLOCK_NUMBER_TOKEN })
+  const { contractAddress } = await waitForReceipt(side.public, hash)
+  const token = contractAddress!.toLowerCase()
+  const requirements = [{ kind: 'token', network: '8453', token, minimum: '1' }]
+  await at.configure('club', { prices: [at.price('1', 1n)], requirements })
+  await gate('gated')
+  for (let i = 0; i < 9; i++) await at.pay({ community: 'club', name: `n${i}`, amount: 1n })
+  await at.pay({ community: 'gated', name: 'ann' })
+  await at.confirm()
+  const late = await startRpcProxy(side.anvil.rpcUrl, async (method, body) => {
+    if (method !== 'eth_call') return undefined
+    const newest = await side.public.getBlockNumber()
+    return { body: body.replace('"latest"', `"0x${(newest - 1n).toString(16)}"`) }
+  })
+  const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
+  file.chains[1]!.rpcUrls.unshift(late.url)
+  const { chain } = (await openChains(at.pool, file))[1]!
+  const judge = at.judgeOf({ ports: [createBalancePort(chain.rpc.forUse('judge'))] })
+  expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 9 })
+  expect(await at.ownerOf('gated', 'ann')).toBe(at.addressOf(1))
+  await late.stop()
 })
 
 it('payments that wait for a hanging chain do not delay others, at any number', async () => {

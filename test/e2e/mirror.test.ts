@@ -102,10 +102,15 @@ describe('a mirror', () => {
   it('reports a name that its source invented and the hub does not have', async () => {
     const url = await database()
     const wallet = await freshWallet()
-    const { source, by } = await serveFiles(
-      leavesOf(registeredBy(wallet.address.toLowerCase(), 'never-registered')),
-    )
+    const name = freshName()
+    await until.status(world(), await sendRegistration(wallet, [{ name }]), 'finalized')
+    const honest = registeredBy(wallet.address.toLowerCase(), name)
+    const { source, by, show } = await serveFiles(leavesOf(honest))
     const daemon = await startTestMirror(url, { url: source, key: by, chainsFile: chains })
+    const proved = { trust: 'proved', problems: [] }
+    await expect.poll(() => trustOf(daemon), { timeout: 60_000 }).toMatchObject(proved)
+    const [type, data, from] = honest.at(-1)!
+    show(leavesOf([...honest, [type, { ...data, name: 'never-registered' }, from]]))
     const why = /the hub did not give "never-registered" to 0x[0-9a-f]{40}, as of its block \d+/
     await expect
       .poll(() => trustOf(daemon), { timeout: 60_000 })

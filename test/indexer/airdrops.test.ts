@@ -196,6 +196,24 @@ describe('claims of an airdrop', () => {
     expect(await watcher.step()).toBe('idle')
   })
 
+  it('are not confirmed by a single node’s finality', async () => {
+    await claim(3)
+    await mine(1)
+    const eager = await startRpcProxy(world.anvil.rpcUrl, async (_method, body) =>
+      body.includes('"finalized"') ? { body: body.replace('"finalized"', '"latest"') } : undefined,
+    )
+    const honest = chain
+    const confirmation = { kind: 'tag', tag: 'finalized' } as const
+    const rpcUrls = [eager.url, world.anvil.rpcUrl]
+    chain = (await world.open({ rpcUrls, confirmation })).chain
+    watcher = watcherOf()
+    chain = honest
+    expect(await stepAll()).toEqual(['3 seen'])
+    await mine(66)
+    expect(await stepAll()).toEqual(['3 confirmed'])
+    await eager.stop()
+  })
+
   it('do not end because of a single node’s clock', async () => {
     await claim(0)
     await mine(2)

@@ -201,6 +201,22 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     expect((await readFeedLogState(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
   })
 
+  it('but does not return to it from a later one', async () => {
+    const copy = await database()
+    await mirrorFrom(copy, serving(filesOf(honest())))
+    const accept = 'names.example/mainnet/4'
+    const accepted = filesOf(created(), { origin: accept })
+    await mirrorFrom(copy, serving(accepted), { accept })
+    const origin = 'names.example/mainnet/5'
+    const later = filesOf(created(), { origin, previous: accepted.head })
+    const files = new Map([...accepted.files, ...later.files])
+    await mirrorFrom(copy, serving({ files }), { accept })
+    await expect(mirrorFrom(copy, serving(accepted), { accept })).rejects.toThrow(
+      `The checkpoint is of ${accept}, older than ${origin}.`,
+    )
+    expect((await readFeedLogState(copy.pool, 'mainnet')).log).toMatchObject({ origin })
+  })
+
   it('refuses any other one', async () => {
     const copy = await database()
     await mirrorFrom(copy, serving(filesOf(honest())))

@@ -164,13 +164,19 @@ export function registeredBy(wallet: string, name: string): Event[] {
   return [...createdBy(of, wallet), ['REGISTER_NAME', registration, wallet]]
 }
 
-/** Serves a log of these leaves until the test ends. @returns its address, and the key that signs it */
+/**
+ * Serves a log of these leaves until the test ends.
+ * @returns its address, the key that signs it, and a function that shows another log from now on
+ */
 export async function serveFiles(leaves: readonly string[]) {
-  const answer = serving(filesOf(leaves))
+  let answer = serving(filesOf(leaves))
   const source = await serveInTest(async ({ url }, res) => {
     const response = await answer(`http://log.invalid${url}`)
     res.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' })
     res.end(Buffer.from(await response.arrayBuffer()))
   })
-  return { source, by: key }
+  const show = (others: readonly string[]): void => {
+    answer = serving(filesOf(others))
+  }
+  return { source, by: key, show }
 }

@@ -261,6 +261,38 @@ it('streams are limited per address, and end when the process stops', async () =
   }
 })
 
+it('a crowd with all streams of the process gives one to a newcomer', async () => {
+  const others = world
+  world = await startApi({ limits: LIMITS })
+  const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  const openFrom = async (localAddress: string) => {
+    const request = http.get(`${world.url}/v1/events/stream`, { agent, localAddress })
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    response.resume().on('error', () => {})
+    return response
+  }
+  try {
+    const addresses = MAX_STREAMS.total / MAX_STREAMS.perClient
+    const crowd = await Promise.all(
+      Array.from({ length: MAX_STREAMS.total }, (_, i) => openFrom(`127.0.1.${i % addresses}`)),
+    )
+    expect(crowd.filter(({ statusCode }) => statusCode === 200)).toHaveLength(MAX_STREAMS.total)
+    const newcomer = await openFrom('127.0.2.1')
+    expect(newcomer.statusCode).toBe(200)
+    await expect.poll(() => crowd.filter(({ complete }) => complete).length, WAIT).toBe(1)
+    expect(world.staying().streams).toBe(MAX_STREAMS.total)
+    // an address of the crowd is not a newcomer
+    const again = await Promise.all(
+      Array.from({ length: addresses }, (_, i) => openFrom(`127.0.1.${i}`)),
+    )
+    expect(new Set(again.map(({ statusCode }) => statusCode))).toEqual(new Set([429, 503]))
+    for (const response of [...crowd, newcomer]) response.destroy()
+  } finally {
+    await world.stop()
+    world = others
+  }
+})
+
 it('a stream from a time in the future has the later events, even if they come while it ends', async () => {
   const others = world
   world = await startApi()

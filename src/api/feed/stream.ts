@@ -42,9 +42,13 @@ export async function openStream(
     limit: PAGE_EVENTS,
     order: 'oldest',
   })
-  takePlace(context)
+  const ended = takePlace(context)
   const reader = { context, key: await context.pageKey(), from: request.from ?? page.end.from }
-  return (res) => void run({ ...reader, res }, page, token)
+  return (res) => {
+    if (ended.aborted) return void res.end()
+    ended.addEventListener('abort', () => res.end(), { once: true })
+    void run({ ...reader, res }, page, token)
+  }
 }
 
 /** @returns undefined where the stream begins at a time */
@@ -54,8 +58,10 @@ const beginning = async (
 ): Promise<string | undefined> =>
   sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
-function takePlace({ streams, caller }: Context): void {
-  const free = streams.places.take(caller!.address)
+/** @returns signal that fires when the place goes to another address */
+function takePlace({ streams, caller }: Context): AbortSignal {
+  const ended = new AbortController()
+  const free = streams.places.take(caller!.address, 1, () => ended.abort())
   if (free === 'total')
     throw new ApiError('unavailable', 'This process has as many streams as it serves.')
   if (free === 'perClient')
@@ -66,6 +72,7 @@ function takePlace({ streams, caller }: Context): void {
       STREAM_LIMIT,
     )
   caller!.whenGone(free)
+  return ended.signal
 }
 
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const

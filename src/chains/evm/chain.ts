@@ -187,6 +187,24 @@ export async function readHeads(
   }
 }
 
+/**
+ * The highest block that so many nodes report as confirmed, where so many are configured.
+ * @param first heads of one of the nodes
+ * @throws ChainUnavailableError
+ */
+export async function readSharedConfirmed(
+  { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
+  first: Heads,
+  nodes = 2,
+): Promise<number> {
+  const needed = Math.min(nodes, rpc.size)
+  if (needed === 1) return first.confirmed
+  const read = async (call: Call) => (call === first.node ? first : readHeads(call, config))
+  const heads = await rpc.onEveryNode(read, needed)
+  const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
+  return heights[needed - 1]!
+}
+
 async function owedOn(
   rpc: Rpc,
   { communityPayments }: ChainConfig,

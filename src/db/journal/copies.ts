@@ -11,12 +11,17 @@ export interface MirroredNetwork {
   provedBlock: number
   /** Number of the entry up to which the names are proved. */
   provedSeq: number
+  /** True if all names are proved. */
+  isProved: boolean
   /** Time since the newest checkpoint was verified, ms. Null before the first. */
   ageMs: number | null
 }
 
-const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS} - mirrored_ms AS age_ms FROM journal_heads
-  WHERE proved_block IS NOT NULL`
+const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS} - mirrored_ms AS age_ms,
+    CASE WHEN proved_block > 0 THEN NOT EXISTS (SELECT FROM journal j WHERE j.network = h.network
+      AND j.generation = h.generation AND j.seq > h.proved_seq AND j.kind = ${ENTRY_KIND.bid})
+    ELSE false END AS is_proved
+  FROM journal_heads h WHERE proved_block IS NOT NULL`
 
 export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, MirroredNetwork>> {
   const copies = await readRows<MirroredNetwork>(db, COPIES)

@@ -1,9 +1,9 @@
-import { type Heads, readHeads } from '../../chains/evm/chain.js'
+import { type Heads, readHeads, readSharedConfirmed } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
-import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
+import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { Background } from '../../ops/background.js'
@@ -279,12 +279,8 @@ export class ChainIndexer {
   /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
   async #confirmedBy(first: Heads): Promise<number> {
     const { chain, row } = this.#options
-    const { confirmed, node } = first
-    if (confirmed < row.nextBlock || chain.rpc.size === 1 || this.#nodes === 1) return confirmed
-    const read = async (call: Call) => (call === node ? first : readHeads(call, chain.config))
-    const heads = await chain.rpc.onEveryNode(read, this.#nodes)
-    const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
-    return heights[this.#nodes - 1]!
+    if (first.confirmed < row.nextBlock) return first.confirmed
+    return readSharedConfirmed(chain, first, this.#nodes)
   }
 
   async #follow(
