@@ -9,7 +9,7 @@ import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
-import { solanaRelaySource } from '../../relayer/sources.js'
+import { solanaRelaySource } from '../../relayer/solanaSource.js'
 import { findHub } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
