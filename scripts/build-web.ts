@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import type { AddressType } from '../src/registry/families.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
@@ -63,9 +64,12 @@ export async function generateWeb(testWallet: string): Promise<string> {
 
 /** The test wallet of local worlds as a separate module, which other daemons never load. */
 export async function generateTestWallet(): Promise<string> {
-  const accounts = { evm: worldAccounts(), solana: solanaAccounts() }
+  const accounts: Record<AddressType, unknown> = {
+    evm: worldAccounts(),
+    solana: solanaAccounts(),
+  }
   const { outputFiles } = await build({
-    entryPoints: [join(PAGE, 'testWallet.ts')],
+    entryPoints: [join(PAGE, 'testWallet/index.ts')],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -77,7 +81,7 @@ export async function generateTestWallet(): Promise<string> {
     logLevel: 'error',
   })
   return [
-    '// Generated from src/web/page/testWallet.ts by `npm run generate`; not to be edited.\n',
+    '// Generated from src/web/page/testWallet by `npm run generate`; not to be edited.\n',
     `export const testWallet = ${JSON.stringify(outputFiles[0]!.text)}\n`,
   ].join('\n')
 }
