@@ -16,8 +16,8 @@ const PAGE = join(import.meta.dirname, '../src/web/page')
 const NOTICE =
   '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
-const SENTENCES = Object.fromEntries(
-  Object.entries(EVENTS).map(([type, { sentence }]) => [type, sentence]),
+const EVENT_TEXTS = Object.fromEntries(
+  Object.entries(EVENTS).map(([type, { sentence, tone }]) => [type, { sentence, tone }]),
 )
 
 /** Every file that the pages load: name in the browser, and content. */
@@ -32,7 +32,7 @@ async function assets(): Promise<Record<string, string>> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     charset: 'utf8',
-    define: { SENTENCES: JSON.stringify(SENTENCES) },
+    define: { EVENT_TEXTS: JSON.stringify(EVENT_TEXTS) },
     banner: { js: NOTICE },
     outdir: PAGE,
     chunkNames: '[name]-[hash]',
