@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import type { AddressType } from '../src/registry/families.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
@@ -15,8 +16,8 @@ const PAGE = join(import.meta.dirname, '../src/web/page')
 const NOTICE =
   '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
-const SENTENCES = Object.fromEntries(
-  Object.entries(EVENTS).map(([type, { sentence }]) => [type, sentence]),
+const EVENT_TEXTS = Object.fromEntries(
+  Object.entries(EVENTS).map(([type, { sentence, tone }]) => [type, { sentence, tone }]),
 )
 
 /** Every file that the pages load: name in the browser, and content. */
@@ -31,7 +32,7 @@ async function assets(): Promise<Record<string, string>> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     charset: 'utf8',
-    define: { SENTENCES: JSON.stringify(SENTENCES) },
+    define: { EVENT_TEXTS: JSON.stringify(EVENT_TEXTS) },
     banner: { js: NOTICE },
     outdir: PAGE,
     chunkNames: '[name]-[hash]',
@@ -63,9 +64,12 @@ export async function generateWeb(testWallet: string): Promise<string> {
 
 /** The test wallet of local worlds as a separate module, which other daemons never load. */
 export async function generateTestWallet(): Promise<string> {
-  const accounts = { evm: worldAccounts(), solana: solanaAccounts() }
+  const accounts: Record<AddressType, unknown> = {
+    evm: worldAccounts(),
+    solana: solanaAccounts(),
+  }
   const { outputFiles } = await build({
-    entryPoints: [join(PAGE, 'testWallet.ts')],
+    entryPoints: [join(PAGE, 'testWallet/index.ts')],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -77,7 +81,7 @@ export async function generateTestWallet(): Promise<string> {
     logLevel: 'error',
   })
   return [
-    '// Generated from src/web/page/testWallet.ts by `npm run generate`; not to be edited.\n',
+    '// Generated from src/web/page/testWallet by `npm run generate`; not to be edited.\n',
     `export const testWallet = ${JSON.stringify(outputFiles[0]!.text)}\n`,
   ].join('\n')
 }

@@ -3,14 +3,13 @@ import { Command } from 'commander'
 import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
-import { addContractCommands } from './cli/contracts/commands.js'
+import { addFamilyCommands } from './cli/families.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
 import { addLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { errorMessageOf } from './cli/output.js'
-import { addSolanaCommands } from './cli/solana/commands.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
@@ -92,8 +91,7 @@ addLogCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)
-addContractCommands(program)
-addSolanaCommands(program)
+addFamilyCommands(program)
 addWebhookCommands(program)
 
 // a reader that reads no further, such as `head`, ends a command; a full disk is reported

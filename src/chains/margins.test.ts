@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { filesIn } from '../../scripts/files.js'
 import { type Margin, withMargin } from './margins.js'
 
 type Case = [margin: Margin, per1000: bigint, of999: bigint]
@@ -12,6 +14,14 @@ const BY_NAME: Record<Extract<Margin, string>, [per1000: bigint, of999: bigint]>
 const NAMED = Object.entries(BY_NAME).map(
   ([name, [per1000, of999]]): Case => [name as Margin, per1000, of999],
 )
+
+const SOURCES = filesIn('src/chains')
+  .filter((file) => !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(file, 'utf8'))
+
+it.each(Object.keys(BY_NAME))('the margin %s is added to an amount', (name) => {
+  expect(SOURCES.filter((text) => text.includes(`, '${name}')`))).not.toEqual([])
+})
 
 it.each<Case>([
   ...NAMED,

@@ -1,4 +1,5 @@
 import { ClusterdError } from './error.js'
+import { familyOf, type Labelled, signerOf, type Wallet } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
@@ -10,26 +11,13 @@ import type {
   Input,
   Method,
   PathOf,
+  QuoteFamily,
+  QuoteFrom,
   Schemas,
   TransactionStatus,
 } from './types.js'
-import { signerOf, type Wallet } from './wallet.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-type FamilyOf<Path> = Path extends `/v1/names/register/${infer Family}`
-  ? Exclude<Family, 'check'>
-  : never
-/** Families of chains that have a route for quotes. */
-type QuoteFamily = FamilyOf<PathOf<'POST'>>
-type QuoteFrom<Family extends QuoteFamily> = Answer<'POST', `/v1/names/register/${Family}`>
-
-/** Families whose chains have the family's label. A network of another label is an EVM chain. */
-const LABELLED = { solana: true } as const satisfies Record<Exclude<QuoteFamily, 'evm'>, true>
-type Labelled = keyof typeof LABELLED
-
-const familyOf = (network: string): QuoteFamily =>
-  Object.hasOwn(LABELLED, network) ? (network as Labelled) : 'evm'
-
 /** A network that is only known at run time may be of any family. */
 type QuoteOn<N extends string> = N extends Labelled
   ? QuoteFrom<N>
@@ -143,7 +131,7 @@ export class Client {
     return this.request('GET', '/v1/networks', options)
   }
 
-  /** Price and transaction data of a registration; `network: 'solana'` pays there. */
+  /** Price and transaction data of a registration; the family of the network's label decides its form. */
   quote<N extends string>(
     request: EvmQuoteInput & { network: N },
     options?: CallOptions,
@@ -183,7 +171,7 @@ export class Client {
 
   /**
    * Proves a wallet by its signature. Later requests are sent with the returned key.
-   * @param wallet of viem (an account, a wallet client), of Solana, or of the Wallet Standard
+   * @param wallet of a form in `Wallet`: viem (an account, a wallet client), a wallet adapter, the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
     const { sign, ...query } = signerOf(wallet)

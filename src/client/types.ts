@@ -40,6 +40,13 @@ export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
 export type Answer<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { responses: { 200: { content: infer C } } } ? C[keyof C] : never
 
+type FamilyOf<Path> = Path extends `/v1/names/register/${infer Family}`
+  ? Exclude<Family, 'check'>
+  : never
+/** Families of chains that have a route for quotes. */
+export type QuoteFamily = FamilyOf<PathOf<'POST'>>
+export type QuoteFrom<Family extends QuoteFamily> = Answer<'POST', `/v1/names/register/${Family}`>
+
 export type FeedEvent = Schemas['Event']
 export type TransactionStatus = Schemas['TransactionStatus']
 export type StatusWord = TransactionStatus['status']

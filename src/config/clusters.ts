@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Family } from '../registry/families.js'
+import type { Family, LabelledKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
 import type { DraftChain } from './evmChain.js'
@@ -13,29 +13,30 @@ export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Schemas of the families' sections, by their keys in the chains file. */
-export const clusterShape = { solana: perNetwork(solanaSection.cluster) }
+export const clusterShape = {
+  solana: perNetwork(solanaSection.cluster),
+} satisfies Record<LabelledKey, z.ZodType>
 
 /** Settings of all sections in a complete chains file. */
 export interface Clusters {
   readonly solana: PerNetwork<SolanaConfig>
 }
-type Key = keyof typeof clusterShape
-type Drafts = Readonly<Record<Key, PerNetwork<object>>>
+type Drafts = Readonly<Record<LabelledKey, PerNetwork<object>>>
 
-const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
+const SECTIONS: Readonly<Record<LabelledKey, ClusterSection>> = { solana: solanaSection }
 
 export const noClusters: Clusters = { solana: {} }
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
-  readonly key: Key
+  readonly key: LabelledKey
   readonly network: Network
   readonly section: ClusterSection
   readonly own: object
 }
 
 const clustersOf = (drafts: Drafts): Found[] =>
-  (Object.keys(SECTIONS) as Key[]).flatMap((key) =>
+  (Object.keys(SECTIONS) as LabelledKey[]).flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
       return own ? [{ key, network, section: SECTIONS[key], own }] : []

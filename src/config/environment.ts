@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
+import type { LabelledKey } from '../registry/families.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { hexBytes, httpUrl } from './fields.js'
@@ -242,7 +243,11 @@ const environment = variables
       databasePool: set.DATABASE_POOL,
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),
-      solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
+      /** Keys by which relayers act on the chains of families with a label. */
+      relayKeys: { solana: set.SOLANA_RELAYER_PRIVATE_KEY } satisfies Record<
+        LabelledKey,
+        Uint8Array | undefined
+      >,
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,

@@ -150,7 +150,7 @@ describe('the relayer’s keys', () => {
       '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c',
       'hex',
     )
-    const of = (env: Record<string, string>) => readEnvironment(env).solanaRelayerKey
+    const of = (env: Record<string, string>) => readEnvironment(env).relayKeys.solana
     const zeros = JSON.stringify([...Buffer.alloc(32, 1), ...key])
     expect(of({ SOLANA_RELAYER_KEY_FILE: file('solana', zeros) })).toHaveLength(64)
     expect(() => of({ SOLANA_RELAYER_KEY_FILE: file('none', '[1,2]') })).toThrow(

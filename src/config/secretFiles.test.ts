@@ -39,7 +39,7 @@ const SECRETS: Record<
       ...Buffer.alloc(32, 1),
       ...Buffer.from('8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c', 'hex'),
     ]),
-    ({ solanaRelayerKey }) => solanaRelayerKey,
+    ({ relayKeys }) => relayKeys.solana,
   ],
   SOLANA_RPC_URL: ['http://u:p@node', ({ solanaRpcUrl }) => solanaRpcUrl],
   AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
@@ -92,7 +92,7 @@ it('each variable with a key, a token or a URL that may hold a password is a sec
 it('a Solana key’s file has a second variable, and only one of the two may be set', () => {
   const path = fileOf(SECRETS.SOLANA_RELAYER_PRIVATE_KEY![0])
   const set = { SOLANA_RELAYER_KEY_FILE: path }
-  expect(readEnvironment(set).solanaRelayerKey).toHaveLength(64)
+  expect(readEnvironment(set).relayKeys.solana).toHaveLength(64)
   expect(() => readEnvironment({ ...set, SOLANA_RELAYER_PRIVATE_KEY_FILE: path })).toThrow(
     'SOLANA_RELAYER_PRIVATE_KEY_FILE and SOLANA_RELAYER_KEY_FILE exclude one another: set one.',
   )

@@ -4,8 +4,13 @@ import { NETWORK_LABELS, type Network } from './primitives/network.js'
 export const WALLET_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
 export type AddressType = keyof typeof WALLET_NAMES
 export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
-/** Form of transaction ids: a hash of 32 bytes in hex, or a signature of 64 bytes in base58. */
-export type TxIdForm = 'hash' | 'signature'
+
+/**
+ * Forms of transaction ids by their length in bytes: a hash in hex, a signature in base58. The length shows the form,
+ * so no two forms have the same length.
+ */
+export const TX_ID_FORMS = { 32: 'hash', 64: 'signature' } as const
+export type TxIdForm = (typeof TX_ID_FORMS)[keyof typeof TX_ID_FORMS]
 
 /**
  * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
@@ -48,6 +53,13 @@ const BY_KEY = { evm: EVM, solana: SOLANA }
 export type FamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[FamilyKey]
 export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
+
+/** A family with a label of its own, which is also its section's key in the chains file. */
+export type LabelledFamily = Extract<KnownFamily, { label: string }>
+export type LabelledKey = LabelledFamily['key']
+export const LABELLED_FAMILIES = FAMILIES.filter(
+  (family): family is LabelledFamily => family.label !== null,
+)
 
 /** Family of the chain behind a network label. A label that is not a family's own is an EIP-155 id. */
 export const familyOf = (label: string): KnownFamily =>

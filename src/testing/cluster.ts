@@ -1,6 +1,7 @@
+import type { LabelledKey } from '../registry/families.js'
 import type { RunningChain } from './chains/localChains.js'
 import type { DaemonEnvironment } from './processes/daemonProcess.js'
-import type { SeedPrice, WorldNetwork } from './world.js'
+import type { SeedPrice } from './world.js'
 
 /**
  * A cluster of a chain family other than EVM. It serves all networks of a world, which are numbered in the order of
@@ -8,7 +9,7 @@ import type { SeedPrice, WorldNetwork } from './world.js'
  */
 export interface WorldCluster {
   /** Key of its settings in the chains file, and of its addresses in the world. */
-  readonly key: Exclude<keyof WorldNetwork, 'hub' | 'spokes' | 'ens'>
+  readonly key: LabelledKey
   /** Environment variables with the cluster's keys for the daemon. */
   readonly env: DaemonEnvironment
   /** Settings in the chains file, for the network with this hub. */

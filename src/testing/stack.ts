@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { LabelledKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, createBridge } from './bridge.js'
 import { assertWholeNumber, WorldError } from './chains/actions.js'
@@ -160,7 +161,10 @@ async function build<N extends Network>(
     ops: `http://127.0.0.1:${opsPort}`,
     databaseUrl: database.url,
   }
-  const clusters = solana ? [solanaCluster(solana)] : []
+  const byFamily: Record<LabelledKey, WorldCluster | undefined> = {
+    solana: solana && solanaCluster(solana),
+  }
+  const clusters = Object.values(byFamily).filter((cluster) => cluster !== undefined)
   const hubs = hubsOf(chains)
   await connectEns(hubs, at.api)
   writeChains(sandbox.home, chains, clusters, blockMs)

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { AddressType, LabelledKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -16,15 +17,26 @@ export interface World<N extends Network = Network> {
   databaseUrl: string
   networks: Record<N, WorldNetwork>
   /** Accounts for users, funded on every chain. The first EVM account holds the seeded communities. */
-  accounts: { evm: EvmAccount[]; solana: SolanaAccount[] }
+  accounts: WorldAccounts
   seeds: Partial<Record<N, Seed>>
 }
 
-export interface WorldNetwork {
+/** Accounts by the type of their addresses. */
+interface AccountTypes {
+  evm: EvmAccount
+  solana: SolanaAccount
+}
+type WorldAccounts = { [Type in AddressType]: AccountTypes[Type][] }
+
+/** Addresses of the clusters of a network, by family. */
+interface WorldClusters {
+  solana: WorldSolana
+}
+
+export interface WorldNetwork extends Partial<Pick<WorldClusters, LabelledKey>> {
   hub: WorldHub
   spokes: WorldSpoke[]
   ens: WorldEns
-  solana?: WorldSolana
 }
 
 interface WorldChain {

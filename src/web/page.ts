@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import type { AddressType } from '../registry/families.js'
 import type { ServiceFacts } from './facts.js'
 import { build, files, html } from './generated/assets.js'
 import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
@@ -23,9 +24,9 @@ export const indexPage: PageFile = {
 
 /** A family's chains, as the test wallet of local worlds uses them. */
 export interface WalletChains {
-  /** Key of the family's accounts in the wallet. */
-  readonly key: string
-  /** Settings that `testWallet.ts` reads. */
+  /** Type of the family's accounts in the wallet. */
+  readonly key: AddressType
+  /** Settings that `src/web/page/testWallet` reads. */
   readonly chains: unknown
   readonly rpcUrls: readonly string[]
   /** True if all of them belong to a local world. */

@@ -1,4 +1,4 @@
-import { CANONICAL_NAME } from '../registry/primitives/nameRule.js'
+import { parseName } from '../registry/primitives/nameRule.js'
 
 /** Reads paths and typed texts. The service uses it too: it answers 404 where there is no page. */
 
@@ -40,7 +40,7 @@ const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 const ADDRESS = /^(?=.*\d)[\w-]{25,128}$/
 
 const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
-export const isName = (text: string): boolean => CANONICAL_NAME.test(text.toLowerCase())
+export const isName = (text: string): boolean => parseName(text) !== null
 
 /** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
 export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PagePlace {

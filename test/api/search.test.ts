@@ -69,7 +69,7 @@ describe('GET /v1/names/search', () => {
   ])('refuses %s', async (_, prefix) => {
     const { status, body } = await search(prefix)
     expect([status, body.error]).toEqual([400, 'invalid_request'])
-    expect(body.message).toContain('2 to 32 characters')
+    expect(body.message).toContain('the first 2 or more characters of a name')
   })
 
   it('refuses two prefixes', async () => {

@@ -146,12 +146,12 @@ describe('clusterd init', () => {
     ]
     const env = variables(join(at('first'), '.env'))
     for (const name of names) env[name] = join(at('first'), env[name])
-    const { relayerKey, solanaRelayerKey } = readConfig(env)
+    const { relayerKey, relayKeys } = readConfig(env)
     const { address } = JSON.parse(readFileSync(env.RELAYER_KEYSTORE, 'utf8'))
     if (!relayerKey || !('privateKey' in relayerKey)) throw new Error('no key')
     expect(privateKeyToAddress(relayerKey.privateKey).toLowerCase()).toBe(`0x${address}`)
-    expect(solanaRelayerKey!.subarray(32)).toEqual(
-      ed25519.getPublicKey(solanaRelayerKey!.subarray(0, 32)),
+    expect(relayKeys.solana!.subarray(32)).toEqual(
+      ed25519.getPublicKey(relayKeys.solana!.subarray(0, 32)),
     )
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NAME } from '../support/names.js'
+import { isName } from '../support/names.js'
 import { fieldRows, type Row } from './row.js'
 import { freshAddress, freshName, NotChecked, ok, sampleOf, type Target } from './target.js'
 
@@ -8,9 +8,19 @@ import { freshAddress, freshName, NotChecked, ok, sampleOf, type Target } from '
 export const address = z.string().regex(/^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/)
 export const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-const name = z.string().regex(RegExp(`^${NAME}$`))
-const clusterOnly = z.string().regex(RegExp(`^${NAME}/$`))
-const fullName = z.string().regex(RegExp(`^${NAME}/${NAME}$`))
+const name = z.string().refine(isName, 'is no name')
+/** Names and a slash after each, but after the last one where `end` is empty. */
+const path = (names: number, end: string) =>
+  z.string().refine((text) => {
+    const parts = text.split('/')
+    return (
+      parts.length === names + end.length &&
+      text.endsWith(end) &&
+      parts.slice(0, names).every(isName)
+    )
+  }, 'is no path of names')
+const clusterOnly = path(1, '/')
+const fullName = path(2, '')
 const type = z.enum(['evm', 'solana'])
 const wei = z.string().regex(/^(0|[1-9]\d*)$/)
 const hex = z.string().regex(/^0x([0-9a-f]{2})+$/i)

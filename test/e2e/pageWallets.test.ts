@@ -2,12 +2,19 @@ import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { WalletKindName } from '../../src/registry/auth/kinds.js'
+import type { AddressType } from '../../src/registry/families.js'
 import { type Account, SIGNERS } from '../support/signers.js'
 import { freshWallet, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
+/** Names of the wallets below that only sign, by kind. */
+const SIGN_ONLY: Record<Exclude<WalletKindName, AddressType>, string> = {
+  bitcoin: 'UniSat',
+  cosmos: 'Keplr',
+  sui: 'Of Sui',
+}
 
 /** Wallets that violate their standards, and keys that expire while a visitor types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
@@ -75,7 +82,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   it('shows every usable wallet, also two with one id, within a narrow screen', async () => {
     await wallet('Late').waitFor()
     const shown = await page.locator('.wallets li span').allTextContents()
-    const others = ['UniSat', 'Keplr', 'Of Sui']
+    const others = Object.values(SIGN_ONLY)
     expect(shown.sort()).toEqual(['Late', 'None', 'Test Wallet', 'Twin', LONG, ...others].sort())
     expect(await page.locator('.wallets img').count()).toBe(1)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
@@ -96,7 +103,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     }
   })
 
-  it.each(['UniSat', 'Keplr', 'Of Sui'])('signs in with %s', async (name) => {
+  it.each(Object.values(SIGN_ONLY))('signs in with %s', async (name) => {
     await wallet(name).click()
     await expectMessage('Signed in.')
     await press('Sign out')

@@ -11,7 +11,8 @@ import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
 import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
-const CHANGED = 'the rules of recorded entries changed: CONTRIBUTING.md, "Changing a rule"'
+const CHANGED =
+  'recorded entries have another effect. They keep their rules: give the changed rule to a new ruleset (src/registry/journal/ruleset.ts), as CONTRIBUTING.md says under "Changing a rule"'
 const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 
 /**

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confirmCredits } from '../../src/db/bridge/credits.js'
 import { hideSqlFeedCopy } from '../../src/db/journal/feed.js'
 import { sqlWorker } from '../../src/push/sql.js'
+import type { EventType } from '../../src/registry/journal/eventTypes.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Network } from '../../src/registry/primitives/network.js'
@@ -23,6 +24,19 @@ let readers: [pg.Client, pg.Client]
 const docs = readFileSync('docs/use/sql.md', 'utf8')
 const { signal } = new AbortController()
 const run = process.env.VITEST_POOL_ID ?? '0'
+
+/** View that events of each type change besides `events`, null for none. */
+const VIEW_OF: Record<EventType, string | null> = {
+  CREATE_CLUSTER: 'clusters',
+  ADD_WALLET: 'wallets',
+  REGISTER_NAME: 'names',
+  UPDATE_WALLET_NAME: 'wallets',
+  VERIFY_WALLET: 'wallets',
+  REMOVE_WALLET: 'wallets',
+  BACKUP_WALLET: 'wallets',
+  TRANSFER_NAME: 'names',
+  REGISTER_COMMUNITY_NAME: 'community_names',
+}
 
 const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
   sqlWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
@@ -84,6 +98,14 @@ const rowsOf = async (sql: string) => (await readers[0].query(sql)).rows
 
 const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS type FROM information_schema.columns
   WHERE table_schema = 'registry_v1' ORDER BY table_name, ordinal_position`
+
+it.each(Object.entries(VIEW_OF))('events of the type %s change the view %s', async (type, view) => {
+  const { rows } = await twins[0].pool.query<{ viewname: string }>(
+    "SELECT viewname FROM pg_views WHERE schemaname = 'registry_v1' AND definition LIKE $1",
+    [`%'${type}'%`],
+  )
+  expect(rows.map(({ viewname }) => viewname)).toEqual(view === null ? [] : [view])
+})
 
 describe('registry_v1', () => {
   it('has the views, columns and types that its page lists', async () => {

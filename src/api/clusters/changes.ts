@@ -10,13 +10,12 @@ import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { parseName } from '../../registry/primitives/name.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { changeLimitFor } from '../limits/changes.js'
-import { requireNameList } from '../names/names.js'
+import { requireNewNames } from '../names/names.js'
 
 /** Caller of a signed change. */
 export type ChangeAuthor = Pick<Session, 'wallet'>
@@ -131,9 +130,8 @@ function requireWallets(
       { details },
     )
   })
-  const names = requireNameList(
+  const names = requireNewNames(
     input.map(({ name }) => name),
-    parseName,
     (i) => under(pathOf(i), 'name'),
   )
   return read.map(({ bytes }, i) => ({ address: bytes, name: names[i]! }))

@@ -1,13 +1,12 @@
 import { findShare, markRecoverySignatureUsed, storeShare } from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { parseName } from '../../registry/primitives/name.js'
 import { requireProof } from '../auth/proof.js'
 import { requireAddress } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { requireNameList } from '../names/names.js'
+import { requireNewNames } from '../names/names.js'
 import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
   generateKey,
@@ -38,7 +37,7 @@ export async function generateWallet(
 ) {
   const keys = requireShareKeys(context)
   const { network } = context
-  const [wanted] = requireNameList([input.name], parseName, () => 'name')
+  const [wanted] = requireNewNames([input.name], () => 'name')
   const { address, shares } = await generateKey(input.type)
   const added = addWalletsChange(
     author.wallet,

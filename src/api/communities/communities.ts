@@ -6,11 +6,10 @@ import {
   NATIVE,
   problemsOnChains,
 } from '../../registry/community/rules.js'
-import { parseName } from '../../registry/primitives/name.js'
 import { appendChange, type ChangeAuthor, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { requireName, requireNameList } from '../names/names.js'
+import { requireName, requireNewNames } from '../names/names.js'
 
 /** @throws ApiError invalid_name, not_found */
 export async function communityByName(context: Context, input: string) {
@@ -72,7 +71,7 @@ export interface CommunityName {
 
 /** @throws ApiError invalid_name */
 export function requireCommunityName(community: string, name: string): CommunityName {
-  const [wallet] = requireNameList([name], parseName, () => 'name')
+  const [wallet] = requireNewNames([name], () => 'name')
   return { community: requireName(community), name: wallet! }
 }
 

@@ -151,10 +151,11 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'bad' | 'privateTo' | 'cacheSource' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'privateTo' | 'cacheSource' | 'handle'
 > & {
   auth?: Auth
-  bad: Auth extends 'required'
+  // required by `Route`; here optional, because a missing generic property would be reported as a wrong body
+  bad?: Auth extends 'required'
     ? RefusedRequest
     : z.ZodUnknown extends Body
       ? RefusedRequest | null

@@ -1,6 +1,6 @@
 import { type Availability, readAvailability } from '../../db/registry/lookups.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
-import { NAME_RULE } from '../../registry/primitives/nameRule.js'
+import { parseClusterName, withoutSlash } from '../../registry/primitives/name.js'
+import { NAME_RULE, parseNewName } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
@@ -16,18 +16,17 @@ export function requireName(input: string): string {
 }
 
 /**
- * Canonical forms. Reports up to 20 malformed names, each with the path that `pathOf` gives. @throws ApiError
- * invalid_name
+ * Canonical forms of names to register or to give. Reports up to 20 malformed names, each with the path that `pathOf`
+ * gives. @throws ApiError invalid_name
  */
-export function requireNameList<T>(
+export function requireNewNames(
   inputs: readonly string[],
-  read: (input: string) => T | null,
   pathOf: (index: number) => string,
-): T[] {
+): string[] {
   const details: ErrorDetail[] = []
-  const names: T[] = []
+  const names: string[] = []
   inputs.forEach((input, index) => {
-    const name = read(input)
+    const name = parseNewName(input)
     if (name !== null) names.push(name)
     else if (details.length < MAX_DETAILS)
       details.push({ path: pathOf(index), message: NO_NAME_MESSAGE })
@@ -57,7 +56,7 @@ export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
 ): Promise<NameAvailability[]> {
-  const names = inputs.map(parseClusterName)
+  const names = inputs.map((input) => parseNewName(withoutSlash(input)))
   const wellFormed = names.filter((name) => name !== null)
   const availability = await availabilityOfNames(context, wellFormed)
   let next = 0

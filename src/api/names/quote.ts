@@ -5,11 +5,11 @@ import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
+import { withoutSlash } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { availabilityOfNames, requireNameList } from './names.js'
+import { availabilityOfNames, requireNewNames } from './names.js'
 
 /** Request of a quote. Only its shape has been validated. */
 export interface QuoteRequest {
@@ -127,7 +127,7 @@ function senderOf(input: string, type: AddressType): string {
 }
 
 function distinctNames(inputs: readonly string[]): string[] {
-  const names = requireNameList(inputs, parseClusterName, (i) => `names[${i}].name`)
+  const names = requireNewNames(inputs.map(withoutSlash), (i) => `names[${i}].name`)
   const first = new Map<string, number>()
   const details: ErrorDetail[] = []
   names.forEach((name, i) => {

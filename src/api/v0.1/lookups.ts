@@ -1,9 +1,5 @@
-import {
-  type FullName,
-  parseClusterName,
-  parseFullName,
-  parseName,
-} from '../../registry/primitives/name.js'
+import { type FullName, parseClusterName, parseFullName } from '../../registry/primitives/name.js'
+import { parseName } from '../../registry/primitives/nameRule.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterIdByName } from '../clusters/clusters.js'
 import { EXAMPLE_WALLET } from '../examples.js'

@@ -8,7 +8,7 @@ import {
 } from '../../registry/community/rules.js'
 import { familyOf, isLabelOf } from '../../registry/families.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
-import { parseName } from '../../registry/primitives/name.js'
+import { parseName } from '../../registry/primitives/nameRule.js'
 import { availabilityOfCommunityName } from '../communities/availability.js'
 import {
   communityByName,

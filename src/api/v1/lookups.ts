@@ -1,7 +1,7 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { findNamesByPrefix } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { NAME_MAX_BYTES, nameRuleFrom } from '../../registry/primitives/nameRule.js'
+import { NAME_MAX_BYTES, NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { indexPage } from '../../web/page.js'
@@ -200,7 +200,10 @@ const search = route.get('/v1/names/search', {
   async handle({ query }, { pool, network }) {
     const prefix = parseClusterName(query.get('prefix') ?? '')
     if (prefix === null || prefix.length < 2)
-      throw new ApiError('invalid_request', `The parameter prefix is not ${nameRuleFrom(2)}.`)
+      throw new ApiError(
+        'invalid_request',
+        `The parameter prefix is not the first 2 or more characters of a name (${NAME_RULE}).`,
+      )
     const names = await findNamesByPrefix(pool, network, prefix, FOUND_AT_MOST)
     return ok(names.map((name) => ({ name })))
   },

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { LABELLED_FAMILIES } from '../../registry/families.js'
 import { lazyActions } from '../lazily.js'
 
 const init = lazyActions(() => import('./init.js'))
@@ -13,7 +14,8 @@ Nothing that exists is overwritten. At the end the commands that bring the deplo
 
 /** `clusterd init`: writes the files of a new deployment. */
 export function addInitCommand(program: Command): void {
-  program
+  const labels = LABELLED_FAMILIES.map(({ label }) => `\`${label}\``)
+  const command = program
     .command('init')
     .description('write the files of a new deployment')
     .option(
@@ -24,13 +26,14 @@ export function addInitCommand(program: Command): void {
     .option('--spokes <labels>', 'network labels of the spokes, joined by commas')
     .option(
       '--rpc <label=url>',
-      'RPC URL of a chain, or of `solana`; may be repeated, also for one chain',
+      `RPC URL of a chain, or of ${labels.join(', ')}; may be repeated, also for one chain`,
       repeated,
     )
-    .option('--solana', 'take payments on Solana too')
     .option('--database <url>', 'a PostgreSQL from 14 on; default: a placeholder in .env')
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')
     .addHelpText('after', EXAMPLE)
     .action(init('initDeployment'))
+  for (const { key, name } of LABELLED_FAMILIES)
+    command.option(`--${key}`, `take payments on ${name} too`)
 }

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
-import { SOLANA } from '../../registry/families.js'
+import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { MAKE_KEY, type MadeKey } from './families.js'
 
-/** Options of `clusterd init`. */
-export interface InitOptions {
+/** Options of `clusterd init`. A family's option has the family's key. */
+export interface InitOptions extends Partial<Record<LabelledKey, boolean>> {
   hub: string
   spokes?: string
   rpc?: readonly string[]
-  solana?: boolean
   database?: string
   compose?: boolean
   out: string
@@ -25,7 +23,6 @@ const PUBLIC = 0o644
 const CHAINS = 'chains.json'
 const KEYSTORE = 'relayer-keystore.json'
 const PASSWORD = 'relayer-password'
-const SOLANA_KEY = 'solana-relayer.json'
 const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
 /** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
@@ -37,40 +34,41 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const draft = chainsFileDraft(options)
   const { chains } = parseDraft({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
-  const solanaOn = options.solana ? networks[0]! : null
-  if (solanaOn && networks.length > 1)
+  const [family] = familiesIn(options)
+  if (family && networks.length > 1)
     throw new Error(
-      `--solana takes one network at a time: add the section of the other to ${CHAINS}.`,
+      `--${family.key} takes one network at a time: add the section of the other to ${CHAINS}.`,
     )
-  const content = {
-    chains: draft.chains,
-    ...(solanaOn && { solana: { [solanaOn]: { rpcUrls: draft.solana } } }),
-  }
+  const sections = Object.entries(draft.urlsByFamily).map(([key, rpcUrls]) => [
+    key,
+    { [networks[0]!]: { rpcUrls } },
+  ])
+  const content = { chains: draft.chains, ...Object.fromEntries(sections) }
   parseDraft(content, join(folder, CHAINS))
 
   const key = generatePrivateKey()
   const relayer = privateKeyToAddress(key)
   const password = randomBytes(32).toString('hex')
-  const seed = randomBytes(32)
-  const publicKey = ed25519PublicKey(seed)
+  const keys = familiesIn(options).map((one) => MAKE_KEY[one.key]())
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
-    ['.env', environmentOf(options)],
+    ['.env', environmentOf(options, keys)],
     [KEYSTORE, sealKeystore(fromHex(key), password, relayer)],
     [PASSWORD, `${password}\n`],
+    ...keys.map(({ file, content }): [string, string] => [file, content]),
   ]
-  // seed and public key, as solana-keygen writes them
-  if (solanaOn) files.push([SOLANA_KEY, `${JSON.stringify([...seed, ...publicKey])}\n`])
   if (compose) files.push(['compose.yaml', readFileSync(COMPOSE_FILE, 'utf8')])
   write(folder, files)
 
   console.log(`Written to ${folder}: ${files.map(([name]) => name).join(', ')}.\n`)
   console.log(`The relayer is ${relayer}: it pays for deliveries, on the hub first of all.`)
-  const relay = solanaOn && bs58.encode(publicKey)
-  if (relay) console.log(`The relay authority on Solana is ${relay}.`)
+  for (const { note } of keys) console.log(note)
   console.log(`\nNext, in ${folder}, as docs/run/deploying.md goes through it:`)
-  for (const line of nextSteps({ networks, relayer, relay, compose })) console.log(`  ${line}`)
+  for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
 }
+
+/** The families that are added by their options. */
+const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */
 const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.meta.url)
@@ -81,7 +79,8 @@ const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => pa
  * Draft of a chains file, without values that presets know and without contracts. @throws ConfigError that names the
  * option
  */
-export function chainsFileDraft({ hub, spokes, rpc = [], solana }: InitOptions) {
+export function chainsFileDraft(options: InitOptions) {
+  const { hub, spokes, rpc = [] } = options
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {
     const [, label, url] = /^(\w+)=(.+)$/.exec(pair) ?? []
@@ -98,14 +97,16 @@ export function chainsFileDraft({ hub, spokes, rpc = [], solana }: InitOptions) 
   const chainsOf = (labels: string[], role: 'hub' | 'spoke') =>
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))
   const chains = [...chainsOf(listOf(hub), 'hub'), ...chainsOf(listOf(spokes), 'spoke')]
-  const ofSolana = solana ? urlsOf(SOLANA.label) : []
+  const urlsByFamily = Object.fromEntries(
+    familiesIn(options).map(({ key, label }) => [key, urlsOf(label)]),
+  )
   const [stray] = urls.keys()
   if (stray !== undefined)
     throw new ConfigError(`--rpc: "${stray}" is not one of the chosen chains.`)
-  return { chains, solana: ofSolana }
+  return { chains, urlsByFamily }
 }
 
-function environmentOf({ solana, compose, database }: InitOptions): string {
+function environmentOf({ compose, database }: InitOptions, keys: readonly MadeKey[]): string {
   const password = randomBytes(24).toString('hex')
   const key = () => `0x${randomBytes(32).toString('hex')}`
   const url = compose
@@ -124,7 +125,7 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
     `LOG_KEY=${key()}`,
     `RELAYER_KEYSTORE=${KEYSTORE}`,
     `RELAYER_PASSWORD_FILE=${PASSWORD}`,
-    ...(solana ? [`SOLANA_RELAYER_KEY_FILE=${SOLANA_KEY}`] : []),
+    ...keys.map(({ variable, file }) => `${variable}=${file}`),
     '# where visitors reach the service, and what it is called in the message that wallets sign',
     '#SITE_URL=https://names.example',
     '#SERVICE_DOMAIN=names.example',
@@ -153,17 +154,17 @@ function write(folder: string, files: readonly [name: string, content: string][]
 interface Made {
   networks: readonly Network[]
   relayer: string
-  relay: string | null
+  keys: readonly MadeKey[]
   compose: boolean | undefined
 }
 
 /** Remaining steps to a start. The operator replaces `<…>`. */
-function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
+function nextSteps({ networks, relayer, keys, compose }: Made): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,
   )
   const of = (network: Network) =>
-    networks.length > 1 || (relay && network === 'testnet') ? ` --${network}` : ''
+    networks.length > 1 || (keys.length > 0 && network === 'testnet') ? ` --${network}` : ''
   return [
     'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
     ...(compose ? [] : ['see DATABASE_URL in .env']),
@@ -172,13 +173,8 @@ function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
       (network) =>
         `clusterd contracts deploy${of(network)} --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
     ),
-    ...(relay
-      ? [
-          `clusterd solana deploy${of(networks[0]!)} --keypair <file>   # the program, paid by this key`,
-          `clusterd solana init${of(networks[0]!)} --upgrade-authority <its key> --admin <key> --relay ${relay} --treasury <key> --keypair <file>`,
-        ]
-      : []),
-    `put the addresses that they print into ${CHAINS}${relay ? ", with the hub's price feeds unless it is Ethereum" : ''}`,
+    ...keys.flatMap(({ steps }) => steps(of(networks[0]!))),
+    `put the addresses that they print into ${CHAINS}${keys.length > 0 ? ", with the hub's price feeds unless it is Ethereum" : ''}`,
     `${compose ? 'docker compose run --rm clusterd' : 'clusterd'} doctor   # checks all of it, and says what to do`,
     compose
       ? 'docker compose up -d      # compose.yaml says how the image is built'

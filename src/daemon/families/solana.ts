@@ -8,8 +8,8 @@ import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/wo
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
+import { solanaRelaySource } from '../../relayer/solanaSource.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
-import { solanaRelaySource } from '../../relayer/sources.js'
 import { findHub } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
@@ -123,7 +123,7 @@ export const solanaFamily: ChainFamily = {
         config: cluster,
         hub: hub.rpc.forUse('api'),
         quoteKeys: config.quoteKeys,
-        relayKey: config.solanaRelayerKey,
+        relayKey: config.relayKeys.solana,
         releaseAfterMs: config.payments.releaseAfterMs,
         onFault: faultReporter(SOLANA.label, ctx),
       })
@@ -132,9 +132,9 @@ export const solanaFamily: ChainFamily = {
     }
     return clusters
   },
-  relay: (opened, { solanaRelayerKey }) => ({
+  relay: (opened, { relayKeys }) => ({
     sources: opened.filter(isCluster).map(({ payer }) => payer),
-    hasKey: solanaRelayerKey !== undefined,
+    hasKey: relayKeys.solana !== undefined,
     keyFrom: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE',
   }),
 }

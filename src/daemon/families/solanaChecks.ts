@@ -14,17 +14,13 @@ const SOL = 1e9
 /**
  * Checks of every cluster: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
  */
-export async function solanaFindings({
-  chains,
-  solana,
-  solanaRelayerKey,
-}: Config): Promise<Finding[]> {
+export async function solanaFindings({ chains, solana, relayKeys }: Config): Promise<Finding[]> {
   const found: Finding[] = []
   for (const network of NETWORKS) {
     const cluster = solana[network]
     if (!cluster) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
-    found.push(...(await clusterFindings(network, cluster, solanaRelayerKey)))
+    found.push(...(await clusterFindings(network, cluster, relayKeys.solana)))
     found.push(await feedFinding(hub, cluster))
   }
   return found

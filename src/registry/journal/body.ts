@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decodeWallet } from '../primitives/address.js'
-import { parseName } from '../primitives/name.js'
+import { isCanonicalName } from '../primitives/nameRule.js'
 import type { EntryKind } from './entry.js'
 
 /**
@@ -37,7 +37,7 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 
 /** Stored address of a wallet of any type. */
 export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
-export const nameField = z.string().refine((text) => parseName(text) === text, ABORT)
+export const nameField = z.string().refine(isCanonicalName, ABORT)
 
 /** @throws RangeError for a value that the schema refuses */
 export function encodeBody<Schema extends z.ZodType>(

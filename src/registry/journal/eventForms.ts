@@ -1,5 +1,5 @@
 import { decodeWallet, lookupAddress } from '../primitives/address.js'
-import { parseName } from '../primitives/name.js'
+import { isCanonicalName } from '../primitives/nameRule.js'
 import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
 import {
   EVENTS,
@@ -69,7 +69,7 @@ const READERS: {
 } = {
   cluster: (json) => matching(CLUSTER_ID, json),
   clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),
-  name: (json) => (typeof json === 'string' && parseName(json) === json ? json : undefined),
+  name: (json) => (typeof json === 'string' && isCanonicalName(json) ? json : undefined),
   wallet: (json) => (typeof json === 'string' ? lookupAddress(json)?.bytes : undefined),
   wei(json) {
     const digits = matching(WEI, json)

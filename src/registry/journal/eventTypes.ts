@@ -68,6 +68,8 @@ interface EventRow<F extends EventFields, V01 extends V01Type | null> {
   published: string
   /** Sentence on the pages about the actor. src/web/page/parts/feed.tsx defines its placeholders. */
   sentence: string
+  /** Colour of its dot on the pages. src/web/page/style.css has a rule for each tone but `plain`. */
+  tone: 'plain' | 'name' | 'member' | 'loss' | 'move'
   /** Event type of v0.1; null where v0.1 leaves the event out. */
   v01: V01
   /**
@@ -105,6 +107,7 @@ export const EVENTS = {
     published:
       'A cluster was made, by its first signed change or by the first name that its wallet won',
     sentence: 'made a cluster',
+    tone: 'plain',
     v01: null,
     fields: { cluster },
     apply: (state, event) => state.createCluster(event),
@@ -113,6 +116,7 @@ export const EVENTS = {
     code: 2,
     published: 'A wallet was added to a cluster in public, or a private one became public',
     sentence: 'added :address as :wallet',
+    tone: 'plain',
     v01: 'updateWallet',
     fields: {
       name: walletName,
@@ -127,6 +131,7 @@ export const EVENTS = {
     code: 8,
     published: 'A confirmed bid on the hub won a name for the cluster',
     sentence: 'registered :name for :price',
+    tone: 'name',
     v01: 'register',
     fields: {
       name,
@@ -139,6 +144,7 @@ export const EVENTS = {
     code: 3,
     published: 'A wallet of the cluster got another name',
     sentence: 'named :address :wallet',
+    tone: 'plain',
     v01: 'updateWallet',
     fields: { name: walletName, wallet, cluster, isVerified: { kind: 'flag', v1: null } },
     apply: (state, event) => state.changeWallet(event, { name: event.name }),
@@ -147,6 +153,7 @@ export const EVENTS = {
     code: 4,
     published: 'A listed wallet verified itself in the cluster',
     sentence: 'verified :address',
+    tone: 'plain',
     v01: 'updateWallet',
     fields: {
       name: { kind: 'name', v1: null },
@@ -160,6 +167,7 @@ export const EVENTS = {
     code: 5,
     published: 'A wallet was removed from the cluster, or left it to verify itself in another one',
     sentence: 'removed :address',
+    tone: 'loss',
     v01: 'removeWallet',
     fields: { wallet, cluster },
     apply: (state, event) => state.removeWallet(event),
@@ -168,6 +176,7 @@ export const EVENTS = {
     code: 6,
     published: 'A wallet of the cluster was confirmed to be backed up',
     sentence: 'backed up :address',
+    tone: 'plain',
     v01: null,
     fields: { wallet, cluster },
     apply: (state, event) => state.changeWallet(event, { isBackedUp: true }),
@@ -176,6 +185,7 @@ export const EVENTS = {
     code: 7,
     published: 'A name moved along with the last verified wallet of its cluster',
     sentence: 'moved :name to another cluster',
+    tone: 'move',
     v01: 'register',
     fields: {
       name,
@@ -192,6 +202,7 @@ export const EVENTS = {
     code: 9,
     published: 'A name below a community has a new owner: for free, assigned, or by a payment',
     sentence: 'got :member for :address',
+    tone: 'member',
     v01: null,
     fields: {
       community: {

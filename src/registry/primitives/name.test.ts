@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { name } from '../../../test/support/arbitraries.js'
 import {
   alphabet,
   capitals,
+  everAccepted,
+  isName,
   longest,
   malformed,
-  rule,
+  rules,
   wellFormed,
 } from '../../../test/support/names.js'
 import {
@@ -14,29 +17,41 @@ import {
   numberedName,
   parseClusterName,
   parseFullName,
-  parseName,
   wordToName,
 } from './name.js'
+import { NAME_RULE, NAME_RULES, parseName, parseNewName } from './nameRule.js'
 
-const name = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: longest })
+describe('the rules for names', () => {
+  it('have cases in test/vectors/names.json', () => {
+    expect(rules.map(({ text }) => text)).toEqual(NAME_RULES.map(({ text }) => text))
+  })
 
-describe('parseName', () => {
+  it.each(rules.flatMap(({ text, others }) => others.map((other) => [text, other] as const)))(
+    '“%s” refuses %j, and no other rule does',
+    (text, other) => {
+      const broken = NAME_RULES.filter(({ pattern }) => !RegExp(`^${pattern}$`).test(other))
+      expect(broken.map((rule) => rule.text)).toEqual([text])
+    },
+  )
+})
+
+describe('parseNewName', () => {
   it.each(wellFormed)('accepts %j unchanged', (input) => {
-    expect(parseName(input)).toBe(input)
+    expect(parseNewName(input)).toBe(input)
   })
 
   it.each([...capitals, 'FooBar-9_Z'])(
     'converts the ASCII capitals of %j to lower case',
     (input) => {
-      expect(parseName(input)).toBe(input.toLowerCase())
+      expect(parseNewName(input)).toBe(input.toLowerCase())
     },
   )
 
   it.each([...malformed, 'a\0'])('refuses %j', (input) => {
-    expect(parseName(input)).toBeNull()
+    expect(parseNewName(input)).toBeNull()
   })
 
-  it('accepts exactly the texts of the alphabet', () => {
+  it('accepts exactly the names, with their ASCII letters in either case', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.string({ maxLength: 40 }),
@@ -44,12 +59,19 @@ describe('parseName', () => {
     )
     fc.assert(
       fc.property(text, (input) => {
-        const fits = input.length >= 1 && input.length <= longest
-        const isOfLetters = [...input].every((c) => alphabet.includes(c) || (c >= 'A' && c <= 'Z'))
-        expect(parseName(input) !== null).toBe(fits && isOfLetters)
+        const lower = input.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+        expect(parseNewName(input)).toBe(isName(lower) ? lower : null)
       }),
       { numRuns: 500 },
     )
+  })
+})
+
+/** Stored entries, look-ups and paths. */
+describe('a name that any version has accepted', () => {
+  it.each(everAccepted)('is read: %j', (text) => {
+    expect(parseName(text)).toBe(text)
+    expect(wordToName(nameToWord(text))).toBe(text)
   })
 })
 
@@ -96,9 +118,15 @@ describe('the word of a name', () => {
     )
   })
 
-  it.each([...capitals, ...malformed])('is refused for %j', (text) => {
-    expect(() => nameToWord(text)).toThrow(new RangeError(`"${text}" is not a name of ${rule}`))
-  })
+  const ofAllNames = rules.filter((_, i) => NAME_RULES[i]!.isOfAllNames)
+  it.each([...capitals, ...ofAllNames.flatMap(({ others }) => others)])(
+    'is refused for %j',
+    (text) => {
+      expect(() => nameToWord(text)).toThrow(
+        new RangeError(`"${text}" is not a name of ${NAME_RULE}`),
+      )
+    },
+  )
 
   it('is refused when any one byte is outside the alphabet, in any place', () => {
     for (let position = 0; position < longest; position++) {
@@ -152,7 +180,7 @@ describe('a name that is taken', () => {
     fc.assert(
       fc.property(name, (text) => {
         const numbered = numberedName(text, (candidate) => candidate === text)
-        expect(parseName(numbered)).toBe(numbered)
+        expect(parseNewName(numbered)).toBe(numbered)
       }),
     )
   })

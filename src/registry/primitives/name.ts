@@ -1,16 +1,14 @@
 import { toHex } from './bytes.js'
-import { CANONICAL_NAME, NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from './nameRule.js'
+import { isCanonicalName, NAME_MAX_BYTES, NAME_RULE, parseName } from './nameRule.js'
 
 export const DEFAULT_WALLET_NAME = 'main'
 
-const ANY_CASE = new RegExp(`^${NAME_PATTERN}$`)
-
-export const parseName = (input: string): string | null =>
-  ANY_CASE.test(input) ? input.toLowerCase() : null
+/** Text of a cluster's name without the slash at its end. */
+export const withoutSlash = (input: string): string =>
+  input.endsWith('/') ? input.slice(0, -1) : input
 
 /** Cluster name in paths and lists: `foobar`, `foobar/` and `FooBar` are equal. */
-export const parseClusterName = (input: string): string | null =>
-  parseName(input.endsWith('/') ? input.slice(0, -1) : input)
+export const parseClusterName = (input: string): string | null => parseName(withoutSlash(input))
 
 export interface FullName {
   cluster: string
@@ -32,7 +30,7 @@ export function parseFullName(input: string): FullName | null {
 
 /** Word (bytes32) of a canonical name. @throws RangeError for any other text */
 export function nameToWord(name: string): Buffer {
-  if (!CANONICAL_NAME.test(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
+  if (!isCanonicalName(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
   const word = Buffer.alloc(NAME_MAX_BYTES)
   word.write(name)
   return word
@@ -43,7 +41,7 @@ export function wordToName(word: Buffer): string | null {
   const zero = word.indexOf(0)
   const length = zero === -1 ? word.length : zero
   const name = word.toString('latin1', 0, length)
-  if (!CANONICAL_NAME.test(name)) return null
+  if (!isCanonicalName(name)) return null
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null
   return name
 }

@@ -3,7 +3,7 @@ import { isFinalStatus, readStatus } from '../lib/live.js'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, ShowMessage } from './state.js'
-import { UnansweredError } from './wallets.js'
+import { UnansweredError } from './wallets/kind.js'
 
 /** A transaction that was sent from this tab. */
 export interface FollowedPayment {

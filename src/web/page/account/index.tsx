@@ -9,12 +9,12 @@ import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { createSignOnlyWallet } from './otherWallets.js'
 import { ActionButton, Dialog, Form, type FormValues, Input, LabelledControl } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
-import { WALLET_KIND_TEXT } from './wallets.js'
+import { createSignOnlyWallet } from './wallets/kind.js'
+import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
@@ -130,16 +130,15 @@ function SignIn() {
               <ActionButton class="wallet plain" work={() => attempt(() => signIn(wallet))}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
-                <small>{WALLET_KIND_TEXT[wallet.type]}</small>
+                <small>{WALLET_KINDS[wallet.type].name}</small>
               </ActionButton>
             </li>
           ))}
         </ul>
       ) : (
         <p class="empty">
-          No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui
-          (Wallet Standard), Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of{' '}
-          <code>npm run dev</code> a test wallet is there automatically.
+          No wallet was found in this browser. Install one for {WALLET_KINDS_TEXT}, then reload. In
+          the local world of <code>npm run dev</code> a test wallet is there automatically.
         </p>
       )}
       <Elsewhere />
@@ -177,9 +176,9 @@ function Elsewhere() {
         <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
         <LabelledControl label="Its kind">
           <select name="kind">
-            {Object.entries(WALLET_KIND_TEXT).map(([kind, text]) => (
+            {Object.entries(WALLET_KINDS).map(([kind, { name }]) => (
               <option key={kind} value={kind}>
-                {text}
+                {name}
               </option>
             ))}
           </select>

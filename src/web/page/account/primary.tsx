@@ -7,7 +7,7 @@ import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
 import { ActionButton, LabelledControl } from './pieces.js'
 import { type Account, useAccount } from './state.js'
-import type { Transaction } from './wallets.js'
+import type { Transaction } from './wallets/kind.js'
 
 type OnChain = PrimaryName['chains'][number]
 

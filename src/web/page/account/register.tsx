@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { CANONICAL_NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { NAME_RULE, parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
 import { costText, moneyText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
@@ -63,7 +63,7 @@ function NameInput() {
 /** Price and duration of a registration, shown before the visitor signs in. */
 export function RegistrationTerms() {
   const typed = canonicalName(useAccount().wanted)
-  const { data, error } = useNameOffer(CANONICAL_NAME.test(typed) ? typed : null)
+  const { data, error } = useNameOffer(parseNewName(typed))
   const free = data?.isFree ? `${typed}/ is free. ` : ''
   const text = data?.name === typed ? `${free}${data.text}` : ''
   return (
@@ -121,7 +121,7 @@ export function Register() {
   const chains = payableChains(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
   const typed = canonicalName(wanted)
-  const isName = CANONICAL_NAME.test(typed)
+  const isName = parseNewName(typed) !== null
   const offer = usePolled<Offer>(
     isName && chain
       ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}`

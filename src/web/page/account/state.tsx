@@ -9,14 +9,8 @@ import { useNet } from '../lib/net.js'
 import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
-import { discoverSignOnlyWallets } from './otherWallets.js'
-import {
-  type BrowserWallet,
-  type ConnectedAccount,
-  discoverWallets,
-  type SendingChain,
-  type Transaction,
-} from './wallets.js'
+import type { BrowserWallet, ConnectedAccount, SendingChain, Transaction } from './wallets/kind.js'
+import { discoverWallets } from './wallets/kinds.js'
 
 /** State that the pages of a signed-in wallet share. */
 
@@ -170,7 +164,6 @@ function useShared() {
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
-    discoverSignOnlyWallets(found)
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void callApi<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])

@@ -1,4 +1,9 @@
-import { NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import {
+  NAME_MAX_BYTES,
+  NAME_PATTERN,
+  NAME_RULE,
+  NEW_NAME_PATTERN,
+} from '../../../registry/primitives/nameRule.js'
 import { serviceFacts } from './service.js'
 
 /** A typed name in canonical form, without its slash. */
@@ -20,10 +25,10 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
 /** Attributes of a required input that is not an ordinary word. */
 export const TYPED_INPUT = { required: true, autocomplete: 'off', spellcheck: false } as const
 
-/** Attributes of an input for a wallet's name. Browsers add the title to their own message about the pattern. */
+/** Attributes of an input for a wallet's new name. Browsers add the title to their own message about the pattern. */
 export const WALLET_NAME_INPUT = {
   ...TYPED_INPUT,
-  pattern: NAME_PATTERN,
+  pattern: NEW_NAME_PATTERN,
   title: NAME_RULE,
   maxLength: NAME_MAX_BYTES,
 }
@@ -31,6 +36,6 @@ export const WALLET_NAME_INPUT = {
 /** Attributes of an input for a cluster's name, which may be typed with its slash. */
 export const CLUSTER_NAME_INPUT = {
   ...WALLET_NAME_INPUT,
-  pattern: `${WALLET_NAME_INPUT.pattern}/?`,
+  pattern: NAME_PATTERN,
   maxLength: NAME_MAX_BYTES + 1,
 }

@@ -1,4 +1,4 @@
-import type { Answer, Schemas } from '../../../client/types.js'
+import type { Answer, QuoteFamily, QuoteFrom, Schemas } from '../../../client/types.js'
 
 export type { FeedEvent } from '../../../client/types.js'
 
@@ -26,8 +26,8 @@ export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
 export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */
 export type Generated = Answer<'POST', '/v1/clusters/generate/wallet'>
-/** Price and transactions of a registration. Solana's transactions are in base64, one per name. */
-export type Quote = Schemas['EvmQuote'] | Schemas['SolanaQuote']
+/** Price and transactions of a registration. */
+export type Quote = QuoteFrom<QuoteFamily>
 export type Claims = Schemas['AirdropClaims']
 export type Claim = Schemas['AirdropClaim']
 /** Result of a registration below a community: done, or a payment to make. */

@@ -20,16 +20,16 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':price': (data) => moneyText(text(data, 'wei_amount')),
 }
 
-/** A sentence for each event type, inserted by the build (scripts/build-web.ts). */
-declare const SENTENCES: Readonly<Record<string, string>>
+/** Sentence and colour of each event type, inserted by the build (scripts/build-web.ts). */
+declare const EVENT_TEXTS: Readonly<Record<string, { sentence: string; tone: string }>>
 
 const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
-  (SENTENCES[type] ?? type).split(/(:\w+)/).map((word) => WORDS[word]?.(data) ?? word)
+  (EVENT_TEXTS[type]?.sentence ?? type).split(/(:\w+)/).map((word) => WORDS[word]?.(data) ?? word)
 
 function Item({ event }: { event: FeedEvent }) {
   const { id, type, from, timestamp } = event
   return (
-    <li key={id} data-type={type}>
+    <li key={id} data-tone={EVENT_TEXTS[type]?.tone}>
       <span class="dot" aria-hidden="true" />
       <span class="what">
         {NOBODY.test(from) ? 'Somebody' : <InlineAddress address={from} />} {sentence(event)}

@@ -1,0 +1,25 @@
+import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
+import type { RelaySource } from './run.js'
+import type { RelayTarget } from './targets.js'
+
+export const evmRelaySource = (
+  target: RelayTarget,
+  { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
+): RelaySource => ({
+  label: target.at.label,
+  followsOthers: false,
+  allowsOneNode: Boolean(target.at.config.singleNodeAfter),
+  worker({ network, optionsAt, show }) {
+    const { label: chain, config } = target.at
+    const name = 'the relayer'
+    const fields = { network, chain }
+    const relayer = new EvmRelayer({
+      ...optionsAt({ name, ...fields }),
+      ...target,
+      account,
+      settings,
+    })
+    show(relayer.state)
+    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
+  },
+})

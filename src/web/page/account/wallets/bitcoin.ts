@@ -1,0 +1,23 @@
+import { createSignOnlyWallet, type PageWalletKind } from './kind.js'
+
+/** Object that UniSat adds to `window`. */
+interface Injected {
+  unisat?: {
+    requestAccounts(): Promise<string[]>
+    signMessage(message: string, form: string): Promise<string>
+  }
+}
+
+export const bitcoinKind: PageWalletKind = {
+  name: 'Bitcoin',
+  foundBy: 'UniSat',
+  discover(found) {
+    const { unisat } = window as Injected
+    if (!unisat) return
+    // BIP-322 fits every address type except the oldest
+    const sign = (message: string, address: string) =>
+      unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
+    const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const
+    found(createSignOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
+  },
+}

@@ -1,0 +1,98 @@
+import { bytesToHex } from '../../../../client/bytes.js'
+import { WALLET_NAMES } from '../../../../registry/families.js'
+import {
+  type BrowserWallet,
+  cannotPay,
+  type PageWalletKind,
+  utf8,
+  withAnswerLimit,
+} from './kind.js'
+
+/** EVM wallets. They announce themselves by EIP-6963. */
+export const evmKind: PageWalletKind = {
+  name: WALLET_NAMES.evm,
+  foundBy: 'EIP-6963',
+  discover(found) {
+    window.addEventListener('eip6963:announceProvider', (event) => {
+      const announced = (event as CustomEvent<Announced | null>).detail
+      if (announced?.info && announced.provider)
+        found(evmWallet(announced.info, announced.provider))
+    })
+    window.dispatchEvent(new Event('eip6963:requestProvider'))
+  },
+}
+
+/** EIP-1193. */
+interface Provider {
+  request(args: { method: string; params?: unknown }): Promise<unknown>
+}
+
+interface Announced {
+  info: { uuid: string; name: string; icon: string; rdns: string }
+  provider: Provider
+}
+
+function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
+  const provider: Provider = { request: (asked) => withAnswerLimit(source.request(asked)) }
+  return {
+    id: `evm:${rdns}`,
+    name,
+    icon,
+    type: 'evm',
+    source: uuid || source,
+    async connect() {
+      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as
+        | string[]
+        | null
+      const address = accounts?.[0]
+      if (!address) throw new Error(`${name} gave no account.`)
+      return {
+        type: 'evm',
+        address: address.toLowerCase(),
+        sign: (message) =>
+          provider.request({
+            method: 'personal_sign',
+            params: [bytesToHex(utf8(message)), address],
+          }) as Promise<string>,
+        async send({ chainId }, transaction) {
+          if (chainId === null || typeof transaction === 'string') throw cannotPay()
+          await switchTo(provider, chainId)
+          const { to, data, value } = transaction
+          const call = {
+            from: address,
+            to,
+            data,
+            value: hexOfNumber(value),
+            chainId: hexOfNumber(chainId),
+          }
+          const asked = { method: 'eth_sendTransaction', params: [call] }
+          const sent = Promise.resolve(source.request(asked)).then((hash) => {
+            if (typeof hash !== 'string' || hash === '')
+              throw new Error(`${name} has not sent the transaction.`)
+            return hash
+          })
+          return withAnswerLimit(sent, sent)
+        },
+        async isExecuted(tx) {
+          const asked = { method: 'eth_getTransactionReceipt', params: [tx] }
+          const receipt = (await provider.request(asked)) as { status: string } | null
+          return receipt?.status === '0x1'
+        },
+      }
+    },
+  }
+}
+
+const hexOfNumber = (value: bigint | number): string => `0x${value.toString(16)}`
+
+async function switchTo(provider: Provider, chainId: number): Promise<void> {
+  const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
+  if ((await current()) === chainId) return
+  await provider.request({
+    method: 'wallet_switchEthereumChain',
+    params: [{ chainId: hexOfNumber(chainId) }],
+  })
+  // a wallet that has not switched could send the money on another chain
+  if ((await current()) !== chainId)
+    throw new Error(`The wallet has not switched to chain ${chainId}.`)
+}

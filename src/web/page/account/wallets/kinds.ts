@@ -1,0 +1,26 @@
+import type { SigningWalletKind } from '../../lib/types.js'
+import { bitcoinKind } from './bitcoin.js'
+import { cosmosKind } from './cosmos.js'
+import { evmKind } from './evm.js'
+import type { BrowserWallet, PageWalletKind } from './kind.js'
+import { solanaKind } from './solana.js'
+import { suiKind } from './sui.js'
+
+/** Kinds of wallets that can sign in, as the pages find them. */
+export const WALLET_KINDS: Readonly<Record<SigningWalletKind, PageWalletKind>> = {
+  evm: evmKind,
+  solana: solanaKind,
+  bitcoin: bitcoinKind,
+  cosmos: cosmosKind,
+  sui: suiKind,
+}
+
+/** Calls `found` for every wallet of the browser, including wallets that announce themselves later. */
+export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
+  for (const { discover } of Object.values(WALLET_KINDS)) discover(found)
+}
+
+/** Kinds with what a browser needs for each: `Ethereum (EIP-6963), Solana (Wallet Standard)`. */
+export const WALLET_KINDS_TEXT = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  Object.values(WALLET_KINDS).map(({ name, foundBy }) => `${name} (${foundBy})`),
+)

@@ -1,0 +1,77 @@
+import type {
+  SolanaSignAndSendTransactionFeature,
+  SolanaSignMessageFeature,
+} from '@solana/wallet-standard-features'
+import type { Wallet } from '@wallet-standard/base'
+import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
+import bs58 from 'bs58'
+import { bytesToHex } from '../../../../client/bytes.js'
+import { WALLET_NAMES } from '../../../../registry/families.js'
+import {
+  type BrowserWallet,
+  cannotPay,
+  discoverStandardWallets,
+  type PageWalletKind,
+  utf8,
+  withAnswerLimit,
+} from './kind.js'
+
+const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
+
+export const solanaKind: PageWalletKind = {
+  name: WALLET_NAMES.solana,
+  foundBy: 'Wallet Standard',
+  discover: (found) =>
+    discoverStandardWallets<StandardWallet['features']>('solana:', SIGN, (wallet) =>
+      found(solanaWallet(wallet)),
+    ),
+}
+
+/** A wallet of the Wallet Standard with the features used here. */
+type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
+  readonly features: StandardConnectFeature &
+    SolanaSignMessageFeature &
+    Partial<SolanaSignAndSendTransactionFeature>
+}
+
+function solanaWallet(source: StandardWallet): BrowserWallet {
+  const { name, icon, features, chains } = source
+  return {
+    id: `solana:${name}`,
+    name,
+    icon,
+    type: 'solana',
+    source,
+    async connect() {
+      const { accounts } = await withAnswerLimit(features[StandardConnect].connect())
+      const account = accounts[0]
+      if (!account) throw new Error(`${name} gave no account.`)
+      return {
+        type: 'solana',
+        address: account.address,
+        async sign(message) {
+          const [signed] = await withAnswerLimit(
+            features[SIGN].signMessage({ account, message: utf8(message) }),
+          )
+          if (!signed) throw new Error(`${name} gave no signature.`)
+          return bytesToHex(signed.signature)
+        },
+        async send({ isTestnet }, base64) {
+          if (typeof base64 !== 'string') throw cannotPay()
+          const transaction = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+          const feature = features['solana:signAndSendTransaction']
+          if (!feature) throw new Error(`${name} cannot send transactions.`)
+          const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
+          const chain = chains.includes(wanted) ? wanted : chains[0]!
+          const sent = feature
+            .signAndSendTransaction({ account, transaction, chain })
+            .then(([first]) => {
+              if (!first) throw new Error(`${name} has not sent the transaction.`)
+              return bs58.encode(first.signature)
+            })
+          return withAnswerLimit(sent, sent)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { createClient, createWalletClient, type Hex, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { accountsOf, chainsOf, ICON, kept, NAME, type TestWalletAccounts } from './accounts.js'
+
+const ACCOUNTS = accountsOf<{ address: string; privateKey: Hex }>('evm')
+const chains = chainsOf('evm') as { chainId: number; rpcUrl: string }[]
+const addresses = ACCOUNTS.map(({ address }) => address)
+const chosen = kept('evm', addresses[1] ?? '')
+const chosenChain = kept('chain', String(chains[0]?.chainId ?? 0))
+
+function evmAccount(address: string) {
+  const found = ACCOUNTS.find((account) => account.address === address.toLowerCase())
+  if (!found) throw new Error('The test wallet has no such account.')
+  return privateKeyToAccount(found.privateKey)
+}
+
+/** Sends a transaction on a chain. @throws Error with a one-line message */
+function sendEvm({
+  from,
+  to,
+  data,
+  value,
+  chainId,
+}: Readonly<Record<string, string>>): Promise<Hex> {
+  const found = chains.find((one) => one.chainId === Number(chainId))
+  if (!found) throw new Error(`The test wallet knows no chain ${chainId}.`)
+  const wallet = createWalletClient({ account: evmAccount(from!), transport: http(found.rpcUrl) })
+  const call = {
+    chain: null,
+    to: to as Hex,
+    data: (data ?? '0x') as Hex,
+    value: BigInt(value ?? 0),
+  }
+  return wallet.sendTransaction(call).catch((error: Error) => {
+    throw new Error(error.message.split('\n', 1)[0])
+  })
+}
+
+const METHODS: Readonly<Record<string, (params: never) => unknown>> = {
+  eth_requestAccounts: () => [chosen.get()],
+  eth_chainId: () => `0x${Number(chosenChain.get()).toString(16)}`,
+  wallet_switchEthereumChain([{ chainId }]: [{ chainId: string }]) {
+    const isKnown = chains.some((chain) => chain.chainId === Number(chainId))
+    if (!isKnown)
+      throw Object.assign(new Error(`The test wallet knows no chain ${Number(chainId)}.`), {
+        code: 4902,
+      })
+    chosenChain.set(String(Number(chainId)))
+    return null
+  },
+  personal_sign: ([raw, address]: [Hex, string]) =>
+    evmAccount(address).signMessage({ message: { raw } }),
+  eth_sendTransaction: ([transaction]: [Record<string, string>]) => sendEvm(transaction),
+  eth_getTransactionReceipt(params: [Hex]) {
+    const { rpcUrl } = chains.find(({ chainId }) => chainId === Number(chosenChain.get()))!
+    return createClient({ transport: http(rpcUrl) }).request({
+      method: 'eth_getTransactionReceipt',
+      params,
+    })
+  },
+}
+
+const provider = {
+  async request({ method, params }: { method: string; params?: unknown }): Promise<unknown> {
+    const work = METHODS[method]
+    if (!work) throw Object.assign(new Error(`The test wallet has no ${method}.`), { code: 4200 })
+    return work((params ?? []) as never)
+  },
+}
+
+const info = {
+  uuid: crypto.randomUUID?.() ?? NAME,
+  name: NAME,
+  icon: ICON,
+  rdns: 'local.clusterd.test',
+}
+const announce = () =>
+  window.dispatchEvent(
+    new CustomEvent('eip6963:announceProvider', {
+      detail: Object.freeze({ info, provider: Object.freeze(provider) }),
+    }),
+  )
+
+export const evmAccounts: TestWalletAccounts = {
+  addresses,
+  chosen,
+  announce() {
+    window.addEventListener('eip6963:requestProvider', announce)
+    announce()
+  },
+}

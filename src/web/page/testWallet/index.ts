@@ -1,0 +1,48 @@
+import { ADDRESS_TYPES, type AddressType, WALLET_NAMES } from '../../../registry/families.js'
+import type { TestWalletAccounts } from './accounts.js'
+import { evmAccounts } from './evm.js'
+import { solanaAccounts } from './solana.js'
+
+/** Test wallet of a local world, announced by EIP-6963 and Wallet Standard. Its keys are public. */
+const ACCOUNTS_BY_TYPE: Readonly<Record<AddressType, TestWalletAccounts>> = {
+  evm: evmAccounts,
+  solana: solanaAccounts,
+}
+
+/** Selector of the account of one type. */
+function choiceOf(type: AddressType): HTMLElement {
+  const { addresses, chosen } = ACCOUNTS_BY_TYPE[type]
+  const label = document.createElement('label')
+  const select = document.createElement('select')
+  select.name = type
+  for (const [i, address] of addresses.entries()) {
+    const isChosen = address === chosen.get()
+    const text = `Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`
+    select.append(new Option(text, address, isChosen, isChosen))
+  }
+  select.addEventListener('change', () => chosen.set(select.value))
+  label.append(`${WALLET_NAMES[type]} `, select)
+  return label
+}
+
+const STYLE = `
+  test-wallet { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
+    padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
+  test-wallet select { min-height: 0; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
+`
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(STYLE)
+document.adoptedStyleSheets.push(sheet)
+const bar = document.createElement('test-wallet')
+bar.setAttribute('role', 'complementary')
+bar.setAttribute('aria-label', 'Test wallet')
+const title = document.createElement('strong')
+title.textContent = 'Test wallet of the local world'
+bar.append(title)
+for (const type of ADDRESS_TYPES) {
+  const { addresses, announce } = ACCOUNTS_BY_TYPE[type]
+  if (addresses.length === 0) continue
+  announce()
+  bar.append(choiceOf(type))
+}
+document.body.prepend(bar)

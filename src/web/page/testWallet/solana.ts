@@ -1,0 +1,92 @@
+import { ed25519 } from '@noble/curves/ed25519'
+import bs58 from 'bs58'
+import { accountsOf, chainsOf, ICON, kept, NAME, type TestWalletAccounts } from './accounts.js'
+
+const KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+
+const ACCOUNTS = accountsOf<{ address: string; secretKey: string }>('solana')
+/** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
+const rpcUrl = chainsOf('solana') as string | null
+const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
+const chosen = kept('solana', addresses[0] ?? '')
+
+/** Signs bytes with a Solana account. */
+function signBytes(address: string, message: Uint8Array): Uint8Array {
+  const { secretKey } = ACCOUNTS.find((account) => account.address === address)!
+  return ed25519.sign(message, bs58.decode(secretKey).subarray(0, KEY_BYTES))
+}
+
+/**
+ * Signs a transaction and sends it. Layout of the bytes: number of signatures, signatures, message. Layout of the
+ * message: an optional version byte, three counts, number of keys, keys (signers first).
+ * @returns its signature
+ */
+async function send(address: string, transaction: Uint8Array): Promise<Uint8Array> {
+  const count = transaction[0]!
+  const message = transaction.subarray(1 + count * SIGNATURE_BYTES)
+  const keys = message.subarray(message[0]! >= 0x80 ? 5 : 4)
+  const keyAt = (i: number) => bs58.encode(keys.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES))
+  const place = Array.from({ length: count }, (_, i) => keyAt(i)).indexOf(address)
+  if (place < 0) throw new Error('The transaction is for another account.')
+  const signed = transaction.slice()
+  signed.set(signBytes(address, message), 1 + place * SIGNATURE_BYTES)
+  const params = [base64(signed), { encoding: 'base64', preflightCommitment: 'confirmed' }]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params })
+  const headers = { 'content-type': 'application/json' }
+  const { result, error } = await (await fetch(rpcUrl!, { method: 'POST', headers, body })).json()
+  if (error) throw new Error(error.message)
+  return bs58.decode(result)
+}
+
+const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
+const CHAINS = ['solana:mainnet', 'solana:devnet'] as const
+const FEATURES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
+const account = () => ({
+  address: chosen.get(),
+  publicKey: bs58.decode(chosen.get()),
+  chains: CHAINS,
+  features: FEATURES,
+})
+type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
+
+const wallet = {
+  version: '1.0.0',
+  name: NAME,
+  icon: ICON,
+  chains: CHAINS,
+  get accounts() {
+    return [account()]
+  },
+  features: {
+    'standard:connect': {
+      version: '1.0.0',
+      connect: async () => ({ accounts: [account()] }),
+    },
+    'solana:signMessage': {
+      version: '1.0.0',
+      async signMessage({ account: { address }, message }: Input) {
+        return [{ signedMessage: message, signature: signBytes(address, message) }]
+      },
+    },
+    'solana:signAndSendTransaction': {
+      version: '1.0.0',
+      supportedTransactionVersions: ['legacy', 0],
+      async signAndSendTransaction({ account: { address }, transaction }: Input) {
+        return [{ signature: await send(address, transaction) }]
+      },
+    },
+  },
+}
+
+export const solanaAccounts: TestWalletAccounts = {
+  addresses,
+  chosen,
+  announce() {
+    const register = ({ register }: { register: (wallet: object) => void }) => register(wallet)
+    window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
+    window.addEventListener('wallet-standard:app-ready', (event) =>
+      register((event as CustomEvent).detail),
+    )
+  },
+}

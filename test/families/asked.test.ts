@@ -1,0 +1,64 @@
+import { join, relative } from 'node:path'
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+import { ROOT } from '../../scripts/files.js'
+
+const FACTS = join(ROOT, 'src/registry/families.ts')
+/** Edits of the table of facts that add a third family, with addresses and ids of its own. */
+const EDITS = [
+  ["solana: 'Solana' }", "solana: 'Solana', third: 'Third' }"],
+  ["64: 'signature' }", "64: 'signature', 48: 'third' }"],
+  [
+    '/** By key.',
+    "const THIRD = { ...SOLANA, key: 'third', name: 'Third', label: 'third', addressType: 'third', txIdForm: 'third' } as const\n/** By key.",
+  ],
+  ['solana: SOLANA }', 'solana: SOLANA, third: THIRD }'],
+] as const
+
+/** Files that do not compile with the edits, of those that a tsconfig includes in a folder. */
+function askedFiles(config: string, folder: string): string[] {
+  const file = join(ROOT, config)
+  const read = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(file, ts.sys.readFile).config,
+    ts.sys,
+    join(file, '..'),
+  )
+  const options = { ...read.options, incremental: false, tsBuildInfoFile: undefined }
+  const host = ts.createCompilerHost(options)
+  const { readFile } = host
+  host.readFile = (path) => {
+    const text = readFile.call(host, path)
+    if (path !== FACTS || text === undefined) return text
+    return EDITS.reduce((edited, [from, to]) => {
+      expect(edited).toContain(from)
+      return edited.replace(from, to)
+    }, text)
+  }
+  const roots = read.fileNames.filter((name) => name.startsWith(join(ROOT, folder)))
+  const program = ts.createProgram(roots, options, host)
+  const files = program
+    .getSemanticDiagnostics()
+    .map(({ file: at }) => relative(ROOT, at?.fileName ?? ''))
+  return [...new Set(files)].sort()
+}
+
+/** The client is asked, too, once its types are generated from the family's route. */
+it('the type check asks for every row of a family that is added to the table of facts', () => {
+  expect(askedFiles('tsconfig.json', 'src')).toEqual([
+    'src/api/clusters/keyShares.ts',
+    'src/api/families/index.ts',
+    'src/api/http/sampleRequests.ts',
+    'src/cli/families.ts',
+    'src/cli/init/families.ts',
+    'src/config/clusters.ts',
+    'src/config/environment.ts',
+    'src/daemon/families/index.ts',
+    'src/registry/primitives/address.ts',
+    'src/registry/primitives/txId.ts',
+    'src/testing/stack.ts',
+    'src/testing/world.ts',
+  ])
+  expect(askedFiles('src/web/page/tsconfig.json', 'src/web/page')).toEqual([
+    'src/web/page/testWallet/index.ts',
+  ])
+}, 300_000)
