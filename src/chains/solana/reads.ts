@@ -105,24 +105,23 @@ interface AccountOptions {
   dataSlice?: { offset: number; length: number }
 }
 
-interface AccountAt {
+/** An answer, with the slot as of which the node gave it. */
+interface AtSlot<T> {
   context: { slot: number }
-  value: RawAccount | null
+  value: T
 }
 
 const readAccountAt = (call: Call, address: PublicKey, options: AccountOptions) =>
-  call<AccountAt>('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
+  call<AtSlot<RawAccount | null>>('getAccountInfo', [
+    address.toBase58(),
+    { encoding: 'base64', ...options },
+  ])
 
 export const readAccount = async (
   call: Call,
   address: PublicKey,
   options: AccountOptions,
 ): Promise<RawAccount | null> => (await readAccountAt(call, address, options)).value
-
-interface RawAccounts {
-  context: { slot: number }
-  value: (RawAccount | null)[]
-}
 
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
@@ -150,7 +149,10 @@ export async function readOwnAccounts(
   }
   return inPages(addresses, async (page) => {
     const asked = page.map((address) => address.toBase58())
-    const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
+    const { context, value } = await call<AtSlot<(RawAccount | null)[]>>('getMultipleAccounts', [
+      asked,
+      options,
+    ])
     if (context.slot < minSlot)
       throw transientError(
         `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
