@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import { createBalancePort } from '../../src/chains/evm/community/port.js'
+import { readTokenBalance } from '../../src/chains/evm/community/port.js'
+import { createBalancePort } from '../../src/chains/requirementInputs.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
@@ -46,7 +47,7 @@ it('a requirement does not fail for good because of one node, where there is ano
   behind = 1
   let nowMs = Date.now()
   const judge = at.judgeOf({
-    ports: [createBalancePort(chain.rpc.forUse('judge'))],
+    ports: [createBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
     nowMs: () => nowMs,
   })
   for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()

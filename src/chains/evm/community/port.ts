@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
+import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { fallbackIf } from '../../../ops/log/errors.js'
 import { NATIVE } from '../../../registry/community/rules.js'
@@ -12,11 +12,10 @@ import {
   type Hex,
   orUnavailable,
 } from '../../chain.js'
-import type { BalancePort } from '../../requirementInputs.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
-import { releaseAndWithdrawData } from './ending.js'
+import { releaseAndWithdrawData, tokenAddress } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
@@ -31,14 +30,12 @@ export function createCommunityPort(
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): Pick<EvmPort, keyof CommunityPort> {
-  const ask = (token: Hex, question: Hex): Promise<bigint> =>
-    orUnavailable(`chain "${label}"`, () =>
-      rpc.onOneNode((call) => askToken(call, token, question)),
-    )
+  const onOneNode = (ask: (call: Call) => Promise<bigint>) =>
+    orUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
     label,
     communityPayments: communityPayments ?? null,
-    tokenBalance: (token, wallet) => ask(token as Hex, balanceOf(wallet)),
+    tokenBalance: (token, wallet) => onOneNode((call) => readTokenBalance(call, token, wallet)),
     async communityPayment(request) {
       if (!communityPayments)
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
@@ -47,10 +44,8 @@ export function createCommunityPort(
       if (token === NATIVE) return payment
       const args = [request.payer as Hex, communityPayments] as const
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
-      const allowed = await ask(
-        token as Hex,
-        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }),
-      )
+      const question = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args })
+      const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
       if (allowed >= amount) return payment
       return {
         ...payment,
@@ -71,17 +66,12 @@ export function createCommunityPort(
   }
 }
 
-/** Balances that decide about payments for good. While nodes contradict each other, the payment waits. */
-export const createBalancePort = (rpc: Rpc): BalancePort => ({
-  label: rpc.label,
-  tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, () =>
-      rpc.quorum((call) => askToken(call, token as Hex, balanceOf(wallet))),
-    ),
-})
-
-const balanceOf = (wallet: string): Hex =>
-  encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })
+/** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
+export const readTokenBalance = (call: Call, token: string, wallet: string): Promise<bigint> => {
+  const args = [wallet as Hex] as const
+  const question = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args })
+  return askToken(call, token as Hex, question)
+}
 
 /**
  * Calls a token through a probe contract: an `eth_call` without a receiver "deploys" a flag and the token's answer.
@@ -117,7 +107,7 @@ const paymentOf = (
     functionName: 'placeBid',
     args: [
       {
-        token: price.token === NATIVE ? zeroAddress : (price.token as Hex),
+        token: tokenAddress(price.token),
         amount: price.amount,
         paymentRecipient: price.recipient as Hex,
         communityName: toHex(nameToWord(community)),
