@@ -51,24 +51,8 @@ export function encodePlaceBids(
 ): Hex {
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
-  return referral
-    ? encodeFunctionData({
-        abi: hubAbi,
-        functionName: 'placeBids',
-        args: [amounts, words, toHex(referral)],
-      })
-    : encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words] })
-}
-
-/** State of a packet at its destination's endpoint. */
-export interface PacketState {
-  isVerified: boolean
-  isExecuted: boolean
-  /**
-   * Number of earlier packets that are not executed yet. The endpoint iterates over the earlier packets when it
-   * executes this packet.
-   */
-  behind: bigint
+  const args = referral ? ([amounts, words, toHex(referral)] as const) : ([amounts, words] as const)
+  return encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args })
 }
 
 /**
@@ -76,12 +60,7 @@ export interface PacketState {
  * a verified packet until the packet is executed. It also stores the highest nonce up to which packets were verified at
  * an execution.
  */
-export async function readPacketState(
-  call: Call,
-  endpoint: Hex,
-  packet: Packet,
-  block: string,
-): Promise<PacketState> {
+export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
   const hashOf = {
     abi: endpointAbi,
@@ -97,6 +76,7 @@ export async function readPacketState(
   return {
     isExecuted,
     isVerified: isExecuted || storedHash === payloadHash(packet),
+    /** Earlier packets that are not executed yet, over which the endpoint iterates when it executes this packet. */
     behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
   }
 }

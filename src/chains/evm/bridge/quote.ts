@@ -1,7 +1,5 @@
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData, pad } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
-import { toHex } from '../../../registry/primitives/bytes.js'
 import {
   AmountError,
   BridgeError,
@@ -66,7 +64,7 @@ export function createSpokeQuoter(
     const hubCalldata = encodePlaceBids(names, referral)
     const { bidsBase, perName } = await needs()
     const gas = bidsBase + perName * BigInt(names.length)
-    const delivery = { message: encodeMessage(senderWord(sender), hubCalldata), gas, value: sum }
+    const delivery = { message: encodeMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
     // cost of the bids in the gas token. Where the token is ETH this is their sum. Otherwise it is what their value
     // adds to the quote.
@@ -106,13 +104,6 @@ function share(
   })
 }
 
-/** The sender's address as 32 bytes of a message. @throws RangeError for text that is not an address */
-function senderWord(sender: string): Hex {
-  const address = parseAddress(sender)
-  if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
-  return toHex(addressToWord(address.bytes))
-}
-
 /** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
@@ -137,8 +128,11 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   type: 'evm',
   to: hub,
   value: 0n,
-  data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
+  data: withdrawalData(to),
 })
+
+const withdrawalData = (to: Hex): Hex =>
+  encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] })
 
 /** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
@@ -148,16 +142,10 @@ export async function withdrawalOnSpoke(
   to: Hex | null,
 ): Promise<UnsignedTransaction | null> {
   if (to === null && (await isContract(call, bidder))) return null
-  const args = [to ?? bidder] as const
-  const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })
+  const hubCalldata = withdrawalData(to ?? bidder)
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
-  const fee = await nativeFee(
-    call,
-    contract,
-    encodeMessage(senderWord(bidder), hubCalldata),
-    options,
-  )
+  const fee = await nativeFee(call, contract, encodeMessage(pad(bidder), hubCalldata), options)
   return {
     type: 'evm',
     to: contract,

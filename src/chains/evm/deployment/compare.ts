@@ -164,14 +164,12 @@ export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, 
     ownerCallStep(callee, { abi: OURS, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
-  const items = [
-    compareSetting(callee, 'owner', { wanted, found: by, rank: STEP_ORDER.settings, step }),
-  ]
-  const none = { wanted: zeroAddress, found: pending, rank: STEP_ORDER.settings }
+  const items = [compareSetting(callee, 'owner', { wanted, found: by, step })]
   if (by === wanted)
     items.push(
       compareSetting(callee, 'pending owner', {
-        ...none,
+        wanted: zeroAddress,
+        found: pending,
         step: call('transferOwnership', [zeroAddress]),
       }),
     )
@@ -190,13 +188,7 @@ async function settingItems(
     read('paused'),
   ])
   const { callee, call, items } = owned
-  const set = (
-    field: string,
-    value: Hex | bigint,
-    found: string,
-    setter: string,
-    rank: number = STEP_ORDER.settings,
-  ) =>
+  const set = (field: string, value: Hex | bigint, found: string, setter: string, rank?: number) =>
     compareSetting(callee, field, {
       wanted: String(value),
       found,
@@ -205,7 +197,6 @@ async function settingItems(
     })
   items.push(
     compareSetting(callee, 'pause', {
-      rank: STEP_ORDER.settings,
       wanted: 'false',
       found: paused,
       step: null,
@@ -223,13 +214,7 @@ async function settingItems(
     args: [at],
   })
   items.push(
-    set(
-      'minimum in wei',
-      minimumWei,
-      minimum,
-      'setMinimum',
-      what === 'hub' ? ofHub : STEP_ORDER.settings,
-    ),
+    set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : undefined),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )
   if (what === 'hub')

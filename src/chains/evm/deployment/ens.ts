@@ -77,14 +77,12 @@ export async function compareEns(ask: Call, desired: DesiredEns): Promise<Compar
     { ...code, ...missing },
     ...items,
     compareSetting(callee, 'signer', {
-      rank: STEP_ORDER.settings,
       wanted: signer,
       found,
       advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
     compareSetting(callee, 'URL', {
-      rank: STEP_ORDER.settings,
       wanted: url,
       found: first,
       step: call('setUrls', [[url]]),

@@ -68,12 +68,13 @@ export function compareSetting(
   values: {
     wanted: string
     found: string
-    rank: number
+    /** Default: a setting's. */
+    rank?: number
     step: DeploymentStep | null
     advice?: string | false
   },
 ): ComparedSetting {
-  const { wanted, found, rank, step, advice } = values
+  const { wanted, found, rank = STEP_ORDER.settings, step, advice } = values
   const isRight = wanted === found
   const about = `${what}, ${field}`
   return {
