@@ -1,4 +1,9 @@
-import type { PublicKey } from '@solana/web3.js'
+import type {
+  BlockhashWithExpiryBlockHeight,
+  ConfirmedSignatureInfo,
+  PublicKey,
+  SignatureStatus,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
@@ -174,15 +179,6 @@ async function inPages<T, R>(
   return (await Promise.all(pages)).flat()
 }
 
-/** Status of a transaction as returned by `getSignatureStatuses`. */
-export interface SignatureStatus {
-  slot: number
-  /** null once finalized */
-  confirmations: number | null
-  err: unknown
-  confirmationStatus: 'processed' | Commitment | null
-}
-
 /** Reads the statuses of signatures (base58), in order; null for unknown ones. */
 export const readStatuses = (
   call: Call,
@@ -198,16 +194,13 @@ export const readStatuses = (
   })
 
 /** Newest blockhash, and the last block height at which a transaction with it is valid. */
-export interface LatestBlockhash {
-  blockhash: string
-  lastValidBlockHeight: number
-}
-
 export async function readLatestBlockhash(
   call: Call,
   commitment: Commitment,
-): Promise<LatestBlockhash> {
-  const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
+): Promise<BlockhashWithExpiryBlockHeight> {
+  const { value } = await call<{ value: BlockhashWithExpiryBlockHeight }>('getLatestBlockhash', [
+    { commitment },
+  ])
   if (!decodeBase58(value.blockhash, 32))
     throw transientError(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
   return value
@@ -230,12 +223,6 @@ export interface ListOptions {
   downToSlot: number
   signal?: AbortSignal
   limitMs?: number
-}
-
-interface RawSignature {
-  signature: string
-  slot: number
-  err: unknown
 }
 
 /**
@@ -263,7 +250,7 @@ export async function listTransactions(
       ...(until ? { until } : {}),
       ...(before ? { before } : {}),
     }
-    const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
+    const page: ConfirmedSignatureInfo[] = await call('getSignaturesForAddress', [address, options])
     if (page.length > PAGE || performance.now() > endMs)
       throw transientError('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null
