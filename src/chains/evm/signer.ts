@@ -19,7 +19,7 @@ import {
 } from './bridge/calls.js'
 import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
-import { readContract } from './contracts/read.js'
+import { contractReader } from './contracts/read.js'
 import { capFees, type GasFees, maxCostWei } from './gasFees.js'
 import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
 import {
@@ -223,7 +223,7 @@ async function isAboveLimit(
   ask: Call,
   { hub, bids }: Extract<JobCall, { kind: 'deliver' }>,
 ): Promise<boolean> {
-  const limit = await readContract(ask, hub, { abi: hubAbi, functionName: 'deliverLimit' })
+  const limit = await contractReader(ask, hub, hubAbi)('deliverLimit')
   return bids.length === 1 && bids[0]!.amountWei > limit
 }
 

@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
-import { readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
@@ -65,7 +65,7 @@ async function stepsFor(
   const [code, balance] = await rpc.onOneNode((ask) =>
     Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
-      readContract(ask, token, { abi: erc20Abi, functionName: 'balanceOf', args: [made.address] }),
+      contractReader(ask, token, erc20Abi)('balanceOf', [made.address]),
     ]),
   )
   const common = { chain, by: null, value: 0n }

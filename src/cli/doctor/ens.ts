@@ -10,7 +10,7 @@ import {
 import { packetToBytes } from 'viem/ens'
 import { revertReason } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
-import { isContract, readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader, isContract } from '../../chains/evm/contracts/read.js'
 import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
 import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
@@ -74,19 +74,11 @@ async function walk(
 ): Promise<CheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
-  const question = {
-    abi: ensRegistryAbi,
-    functionName: 'resolver',
-    args: [namehash(parent)],
-  } as const
-  const named = (await readContract(call, registry, question)).toLowerCase()
+  const ofRegistry = contractReader(call, registry, ensRegistryAbi)
+  const named = (await ofRegistry('resolver', [namehash(parent)])).toLowerCase()
   if (named !== resolver) return failure(`the registry names ${named}, not ${resolver}`, correct)
-  const claim = {
-    abi: ensResolverAbi,
-    functionName: 'supportsInterface',
-    args: ['0x9061b923'],
-  } as const
-  if (!(await readContract(call, resolver, claim)))
+  const ofResolver = contractReader(call, resolver, ensResolverAbi)
+  if (!(await ofResolver('supportsInterface', ['0x9061b923'])))
     return failure(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }

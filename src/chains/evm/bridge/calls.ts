@@ -11,7 +11,7 @@ import {
   hubAbi,
   localMessageLibAbi,
 } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
@@ -62,15 +62,10 @@ export function encodePlaceBids(
  */
 export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const hashOf = {
-    abi: endpointAbi,
-    functionName: 'inboundPayloadHash',
-    args: [...path, packet.nonce],
-  } as const
-  const lazyNonceOf = { abi: endpointAbi, functionName: 'lazyInboundNonce', args: path } as const
+  const read = contractReader(call, endpoint, endpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
-    readContract(call, endpoint, hashOf, block),
-    readContract(call, endpoint, lazyNonceOf, block),
+    read('inboundPayloadHash', [...path, packet.nonce]),
+    read('lazyInboundNonce', path),
   ])
   const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
   return {
@@ -118,14 +113,8 @@ export async function readDeliveredFlags(
   bids: readonly PaidBid[],
   block: string,
 ): Promise<boolean> {
-  const taken = bids.map(({ source, sequence }) =>
-    readContract(
-      call,
-      hub,
-      { abi: hubAbi, functionName: 'isDelivered', args: [toHex(source), sequence] },
-      block,
-    ),
-  )
+  const read = contractReader(call, hub, hubAbi, block)
+  const taken = bids.map(({ source, sequence }) => read('isDelivered', [toHex(source), sequence]))
   return (await Promise.all(taken)).every(Boolean)
 }
 

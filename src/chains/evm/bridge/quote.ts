@@ -13,7 +13,7 @@ import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { cacheByKey, cacheFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { isContract, readContract } from '../contracts/read.js'
+import { contractReader, isContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
@@ -106,8 +106,8 @@ function share(
 
 /** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
-  const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
-  const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
+  const read = contractReader(call, spoke, spokeAbi)
+  const { nativeFee: fee } = await read('quote', [message, options]).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
       throw new BridgeError(`the bridge can't quote: ${error.message}`, { cause: error })
     throw error
@@ -116,10 +116,7 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await fallbackIfRefused(
-    readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }),
-    null,
-  )
+  const needs = await fallbackIfRefused(contractReader(call, spoke, spokeAbi)('gasNeeds'), null)
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 

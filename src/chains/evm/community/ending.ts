@@ -7,7 +7,7 @@ import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
 export interface EndedPayment {
@@ -83,8 +83,7 @@ export const readPaymentOutcomes = (
   payments: Hex,
   ids: readonly Buffer[],
   block: Hex,
-) =>
-  readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
+) => contractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
  * True if the contract holds none of the payments any more as of a block, whoever ended them.

@@ -9,7 +9,7 @@ import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
 import { HELD_OUTCOME, paymentStruct, readPaymentOutcomes, tokenAddress } from './ending.js'
 
@@ -35,15 +35,11 @@ export async function owedByPayments(
   const latest = await getHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   const at = quantity(latest.number)
+  const read = contractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),
     inBatches(tokens, ASKED_AT_ONCE, (token) =>
-      readContract(
-        call,
-        payments,
-        { abi, functionName: 'creditOf', args: [payer as Hex, tokenAddress(token)] },
-        at,
-      ),
+      read('creditOf', [payer as Hex, tokenAddress(token)]),
     ),
   ])
   const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs

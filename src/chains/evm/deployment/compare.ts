@@ -3,7 +3,7 @@ import type { DesiredChain } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import { compareBridge } from './bridge.js'
 import {
   DEPLOYMENT_PROXY,
@@ -85,10 +85,7 @@ async function codeItems(
   { label: chain, endpoint, eid }: DesiredChain,
   contracts: readonly DesiredContract[],
 ) {
-  const found = await fallbackIfRefused(
-    readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }),
-    null,
-  )
+  const found = await fallbackIfRefused(contractReader(ask, endpoint, endpointAbi)('eid'), null)
   const codes = await Promise.all(contracts.map((one) => compareCode(ask, chain, one)))
   const items = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
@@ -151,7 +148,7 @@ export const readSettingText = async (
   at: Hex,
   functionName: string,
   args: readonly unknown[] = [],
-) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
+) => String(await contractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
 /** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
 export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, wanted: Hex) {
@@ -208,11 +205,7 @@ async function settingItems(
   if (what === 'payments') return items
   const minimum = await read('minimum')
   const ofHub = minimumWei > BigInt(minimum) ? STEP_ORDER.raiseHub : STEP_ORDER.lowerHub
-  const delegate = await readContract(ask, endpoint, {
-    abi: endpointAbi,
-    functionName: 'delegates',
-    args: [at],
-  })
+  const delegate = await contractReader(ask, endpoint, endpointAbi)('delegates', [at])
   items.push(
     set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : undefined),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
