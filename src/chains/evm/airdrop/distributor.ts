@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { encodeFunctionData, getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
+import { getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   type ClaimPermission,
@@ -10,7 +10,7 @@ import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { contractReader } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
 /** Airdrop distributors (AirdropDistributor.sol). */
@@ -20,18 +20,19 @@ const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
 
 /** Calldata of `claim(index, account, amount, proof)`. */
 export const encodeClaim = (claim: DistributorClaim): Hex =>
-  encodeFunctionData({ abi: airdropDistributorAbi, functionName: 'claim', args: argsOf(claim) })
+  encodeCall(airdropDistributorAbi, 'claim', argsOf(claim))
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
 export const encodeClaimFor = (
   claim: DistributorClaim,
   { to, deadlineS, signature }: PermittedReceiver,
 ): Hex =>
-  encodeFunctionData({
-    abi: airdropDistributorAbi,
-    functionName: 'claimFor',
-    args: [...argsOf(claim), to, BigInt(deadlineS), signature],
-  })
+  encodeCall(airdropDistributorAbi, 'claimFor', [
+    ...argsOf(claim),
+    to,
+    BigInt(deadlineS),
+    signature,
+  ])
 
 const CLAIMED = getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' })
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */

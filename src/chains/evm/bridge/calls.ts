@@ -1,4 +1,4 @@
-import { decodeErrorResult, encodeFunctionData, zeroHash } from 'viem'
+import { decodeErrorResult, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
@@ -11,7 +11,7 @@ import {
   hubAbi,
   localMessageLibAbi,
 } from '../contracts/index.js'
-import { contractReader } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
@@ -24,21 +24,19 @@ export interface BridgeCall {
 /** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
 export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
-  data: encodeFunctionData({
-    abi: endpointAbi,
-    functionName: 'lzReceive',
-    args: [originOf(packet), receiverOf(packet), packet.guid, packet.message, '0x'],
-  }),
+  data: encodeCall(endpointAbi, 'lzReceive', [
+    originOf(packet),
+    receiverOf(packet),
+    packet.guid,
+    packet.message,
+    '0x',
+  ]),
 })
 
 /** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
 export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
-  data: encodeFunctionData({
-    abi: localMessageLibAbi,
-    functionName: 'validatePacket',
-    args: [encodePacket(packet)],
-  }),
+  data: encodeCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
 })
 
 /**
@@ -52,7 +50,7 @@ export function encodePlaceBids(
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
   const args = referral ? ([amounts, words, toHex(referral)] as const) : ([amounts, words] as const)
-  return encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args })
+  return encodeCall(hubAbi, 'placeBids', args)
 }
 
 /**
@@ -94,7 +92,7 @@ export interface PaidBid {
 /** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
 export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
+  data: encodeCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
 })
 
 const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({

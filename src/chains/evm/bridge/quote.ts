@@ -1,4 +1,4 @@
-import { encodeFunctionData, pad } from 'viem'
+import { pad } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import {
   AmountError,
@@ -13,7 +13,7 @@ import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { cacheByKey, cacheFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { contractReader, isContract } from '../contracts/read.js'
+import { contractReader, encodeCall, isContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
@@ -72,12 +72,11 @@ export function createSpokeQuoter(
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
     const value = delivered + withMargin(fee - delivered, config)
-    const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,
       transactionData: {
         to: contract,
-        data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args }),
+        data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, encodeLzReceiveOption(delivery)]),
         value,
       },
       registrationFee: delivered,
@@ -128,8 +127,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   data: withdrawalData(to),
 })
 
-const withdrawalData = (to: Hex): Hex =>
-  encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] })
+const withdrawalData = (to: Hex): Hex => encodeCall(hubAbi, 'withdrawRefund', [to])
 
 /** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
@@ -146,11 +144,7 @@ export async function withdrawalOnSpoke(
   return {
     type: 'evm',
     to: contract,
-    data: encodeFunctionData({
-      abi: spokeAbi,
-      functionName: 'lzSend',
-      args: [hubCalldata, options],
-    }),
+    data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, options]),
     value: withMargin(fee, { bridgeMarginPercent }),
   }
 }

@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroHash } from 'viem'
+import { encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { fallbackIf } from '../../../ops/log/errors.js'
 import { NATIVE } from '../../../registry/community/rules.js'
@@ -15,6 +15,7 @@ import {
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
+import { encodeCall } from '../contracts/read.js'
 import { releaseAndWithdrawData, tokenAddress } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
@@ -42,9 +43,8 @@ export function createCommunityPort(
       const payment = paymentOf(communityPayments, request)
       const { token, amount } = request.price
       if (token === NATIVE) return payment
-      const args = [request.payer as Hex, communityPayments] as const
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
-      const question = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args })
+      const question = encodeCall(erc20Abi, 'allowance', [request.payer as Hex, communityPayments])
       const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
       if (allowed >= amount) return payment
       return {
@@ -67,11 +67,8 @@ export function createCommunityPort(
 }
 
 /** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
-export const readTokenBalance = (call: Call, token: string, wallet: string): Promise<bigint> => {
-  const args = [wallet as Hex] as const
-  const question = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args })
-  return askToken(call, token as Hex, question)
-}
+export const readTokenBalance = (call: Call, token: string, wallet: string): Promise<bigint> =>
+  askToken(call, token as Hex, encodeCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
  * Calls a token through a probe contract: an `eth_call` without a receiver "deploys" a flag and the token's answer.
@@ -102,24 +99,20 @@ const paymentOf = (
 ) => ({
   type: 'evm' as const,
   to: payments,
-  data: encodeFunctionData({
-    abi: communityPaymentsAbi,
-    functionName: 'placeBid',
-    args: [
-      {
-        token: tokenAddress(price.token),
-        amount: price.amount,
-        paymentRecipient: price.recipient as Hex,
-        communityName: toHex(nameToWord(community)),
-        walletName: toHex(nameToWord(name)),
-        referralAddress: referral ? toHex(referral) : zeroHash,
-      },
-    ],
-  }),
+  data: encodeCall(communityPaymentsAbi, 'placeBid', [
+    {
+      token: tokenAddress(price.token),
+      amount: price.amount,
+      paymentRecipient: price.recipient as Hex,
+      communityName: toHex(nameToWord(community)),
+      walletName: toHex(nameToWord(name)),
+      referralAddress: referral ? toHex(referral) : zeroHash,
+    },
+  ]),
   value: price.token === NATIVE ? price.amount : 0n,
 })
 
 const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({
   to: token,
-  data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+  data: encodeCall(erc20Abi, 'approve', [spender, amount]),
 })

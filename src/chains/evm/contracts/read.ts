@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type AbiStateMutability,
   type ContractFunctionArgs,
   type ContractFunctionName,
   type ContractFunctionReturnType,
@@ -16,6 +17,17 @@ type View = 'view' | 'pure'
 
 /** Begins the code of an externally owned account that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
+
+/** Encodes a call of a contract's function. */
+export const encodeCall = <
+  const A extends Abi,
+  N extends ContractFunctionName<A>,
+  const P extends ContractFunctionArgs<A, AbiStateMutability, N>,
+>(
+  abi: A,
+  functionName: N,
+  args: P,
+): Hex => encodeFunctionData({ abi, functionName, args } as unknown as EncodeFunctionDataParameters)
 
 /**
  * Creates a reader of a contract's functions at a block (number or tag in JSON-RPC form). viem's own `readContract`
