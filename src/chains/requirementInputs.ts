@@ -6,10 +6,23 @@ import {
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { familyOf } from '../registry/families.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
-import { ChainUnavailableError, type CommunityPort } from './chain.js'
+import { ChainUnavailableError, type CommunityPort, orUnavailable } from './chain.js'
+import type { Call, Nodes } from './rpc/nodes.js'
 
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
+
+/** Balances that decide about payments for good. While nodes contradict each other, the payment waits. */
+export const createBalancePort = (
+  nodes: Pick<Nodes, 'label' | 'quorum'>,
+  balanceOf: (call: Call, token: string, wallet: string) => Promise<bigint>,
+): BalancePort => ({
+  label: nodes.label,
+  tokenBalance: (token, wallet) =>
+    orUnavailable(`chain "${nodes.label}"`, () =>
+      nodes.quorum((call) => balanceOf(call, token, wallet)),
+    ),
+})
 
 export interface RequirementInputsQuery {
   /** Future owner of the name, in the stored form. */

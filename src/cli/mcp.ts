@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { SERVICE_VERSION } from '../api/http/version.js'
 import { Client, ClusterdError } from '../client/index.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
+import { bigintsAsText } from './output.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
@@ -158,14 +159,10 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** Writes bigints as decimal text, because JSON has none. */
-const withWeiAsText = (_key: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? String(value) : value
-
 /** A tool's result. An error response of the deployment becomes a result with its reason. */
 const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
   answer.then(
-    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, withWeiAsText) }] }),
+    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, bigintsAsText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
       return { isError: true, content: [{ type: 'text', text: refusalText(error) }] }

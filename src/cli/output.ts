@@ -10,7 +10,8 @@ export function colourText(style: Style, text: string): string {
 /** Option of every command that prints data. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
-const bigintsAsText = (_: string, value: unknown) =>
+/** Replacer of `JSON.stringify`: JSON has no bigints. */
+export const bigintsAsText = (_: string, value: unknown) =>
   typeof value === 'bigint' ? value.toString() : value
 
 /** Prints JSON, amounts as decimal text. */

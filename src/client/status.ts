@@ -9,8 +9,8 @@ export interface WaitOptions extends CallOptions {
 }
 
 const ROUTE = '/v1/names/register/tx/{tx}'
-/** Statuses that never change. */
-const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
+/** Statuses that never change. @internal */
+export const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 const DEFAULT_TIMEOUT_MS = 120_000
 /** Duration of a long poll, seconds. */
 const HELD_S = 25

@@ -13,7 +13,14 @@ import {
 import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChainSchema } from './evmChain.js'
-import { chainIdRecord, hexBytes, httpUrl, weiText } from './fields.js'
+import {
+  chainIdRecord,
+  evmAddress,
+  httpUrl,
+  nonnegativeInt,
+  positiveInt,
+  weiText,
+} from './fields.js'
 import { type JsonSchema, type NewField, unsetFields } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
@@ -25,10 +32,7 @@ const deliveries = z.strictObject({
   /** Maximum that the relayer spends on a chain per day (UTC), value and gas; default 5 times `spendCapWei`. */
   dailyCapWei: weiText.transform(BigInt).optional(),
   /** Age from which a packet counts as stranded, if the hub has not received it. */
-  strandedAfterMs: z
-    .int()
-    .positive()
-    .default(30 * 60_000),
+  strandedAfterMs: positiveInt.default(30 * 60_000),
 })
 
 /** ENS name under which a network's names resolve. */
@@ -36,13 +40,13 @@ const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
   /** The EnsResolver of the parent, which a draft may leave out, and the id of its chain. */
-  resolver: hexBytes(20).optional(),
-  chainId: z.int().positive(),
+  resolver: evmAddress.optional(),
+  chainId: positiveInt,
   /** For commands: nodes of that chain if `chains` does not list it, and on a local chain ENS's registry. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
-  registry: hexBytes(20).optional(),
+  registry: evmAddress.optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: chainIdRecord(hexBytes(20)).optional().meta({ since: '1.0.0-rc.1' }),
+  reverseRegistrars: chainIdRecord(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
 })
 
 /** What a file has. `since` in the metadata of a field names the release that added the field. */
@@ -58,10 +62,7 @@ const sections = z.strictObject({
   payments: z
     .strictObject({
       /** Age from which the relayer releases payments with a final registration to their recipients. */
-      releaseAfterMs: z
-        .int()
-        .nonnegative()
-        .default(5 * 86_400_000),
+      releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
        * Payments in a chain's own coin worth less than this many times the cost of their refusal are not refused.
        * Their payers can reclaim them. Default 1, with a local hub 0.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hexBytes, weiText } from './fields.js'
+import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fields.js'
 
 /** Settings for `clusterd contracts`. The daemon does not read them. */
 
@@ -10,11 +10,11 @@ const DEFAULT_MINIMUM_WEI = String(10n ** 16n)
 /** Roles, and arguments of the contracts' constructors. */
 export const networkDeploymentSchema = z.strictObject({
   /** Owner of every contract, such as a multisig or a timelock. */
-  owner: hexBytes(20),
+  owner: evmAddress,
   /** Account that may pause; only the owner where it is left out. */
-  pauser: hexBytes(20).default(ZERO_ADDRESS),
+  pauser: evmAddress.default(ZERO_ADDRESS),
   /** The service's account, which delivers on the hub and decides payments. */
-  relayer: hexBytes(20),
+  relayer: evmAddress,
   minimumWei: weiText.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
   /** Maximum value that deliveries may win per day; default 100 times the minimum bid. */
   deliverLimitWei: weiText.transform(BigInt).optional(),
@@ -31,11 +31,11 @@ export const chainDeploymentSchema = networkDeploymentSchema
   .pick({ owner: true, relayer: true })
   .partial()
   .extend({
-    pauser: hexBytes(20).optional(),
+    pauser: evmAddress.optional(),
     payments: z.boolean().optional(),
   })
 
-const dvns = z.array(hexBytes(20)).max(127)
+const dvns = z.array(evmAddress).max(127)
 
 /** Settings of the bridge on one chain. Absent addresses default to the preset's. */
 export const bridgeSettingsSchema = z.strictObject({
@@ -43,10 +43,10 @@ export const bridgeSettingsSchema = z.strictObject({
   requiredDvns: dvns.optional(),
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */
   optionalDvns: dvns.default([]),
-  optionalThreshold: z.int().nonnegative().max(127).default(0),
+  optionalThreshold: nonnegativeInt.max(127).default(0),
   /** Confirmations on this spoke that verifiers wait for; default: the chain's policy, 64 blocks for a tag. */
-  confirmations: z.int().positive().optional(),
-  executor: hexBytes(20).optional(),
-  sendLibrary: hexBytes(20).optional(),
-  receiveLibrary: hexBytes(20).optional(),
+  confirmations: positiveInt.optional(),
+  executor: evmAddress.optional(),
+  sendLibrary: evmAddress.optional(),
+  receiveLibrary: evmAddress.optional(),
 })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { LabelledKey } from '../registry/families.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
-import { hexBytes, httpUrl } from './fields.js'
+import { evmAddress, hexBytes, httpUrl } from './fields.js'
 import { readSecretFiles, secret } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
@@ -17,9 +17,9 @@ const DEFAULT_DRAIN_SECONDS = 5
 /** Roles of a process: answer the API, lead the indexing, lead the outbox. */
 const ROLES = ['api', 'index', 'relay'] as const
 
-const roles = z
-  .string()
-  .transform((text) => text.split(',').map((role) => role.trim()))
+const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
+
+const roles = commaList
   .refine(
     (all) => all.every((one) => ROLES.some((role) => role === one)),
     `takes ${ROLES.join(', ')}, joined by commas`,
@@ -40,10 +40,7 @@ const privateKey = hexBytes(32).refine(
 const key32 = hexBytes(32).transform(fromHex)
 
 /** A list of keys: the current key, then earlier ones that are still accepted. */
-const keys32 = z
-  .string()
-  .transform((text) => text.split(',').map((key) => key.trim()))
-  .pipe(z.array(key32).max(8))
+const keys32 = commaList.pipe(z.array(key32).max(8))
 
 const solanaKey = z.string().transform((text, ctx) => {
   const key = parseSolanaSecretKey(text)
@@ -64,7 +61,20 @@ const rate = z
     return { perSecond: perSecond!, burst: burst! }
   })
 
-const limit = z.coerce.number().int().min(1).max(10_000_000)
+const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+
+const limit = wholeNumber(1, 10_000_000)
+
+const onOrOff = (unset: 'on' | 'off') =>
+  z
+    .enum(['on', 'off'])
+    .default(unset)
+    .transform((text) => text === 'on')
+
+const trueOrFalse = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true')
 
 const proxy = z.union([
   z.ipv4(),
@@ -76,13 +86,7 @@ const proxy = z.union([
 
 /** A number of hops, or addresses, as Express's `trust proxy` takes them. */
 const proxies = z.union(
-  [
-    z.coerce.number().int().min(0).max(16),
-    z
-      .string()
-      .transform((text) => text.split(',').map((part) => part.trim()))
-      .pipe(z.array(proxy)),
-  ],
+  [wholeNumber(0, 16), commaList.pipe(z.array(proxy))],
   'must be a number of proxies, or their addresses or CIDRs joined by commas',
 )
 
@@ -96,7 +100,7 @@ const variables = z.object({
   /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: secret(postgresUrl.optional()),
   /** Whether a start applies missing migrations. If not, it waits for `clusterd migrate`. */
-  MIGRATE: z.enum(['on', 'off']).default('on'),
+  MIGRATE: onOrOff('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -106,7 +110,7 @@ const variables = z.object({
   OPS_TOKEN: secret(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a key lead the outbox, so that it raises alarms. */
-  RELAY_WATCH: z.enum(['true', 'false']).default('false'),
+  RELAY_WATCH: trueOrFalse,
   /** At a stop, time between "not ready" and the end of the API. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -115,7 +119,7 @@ const variables = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
-  DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
+  DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
   RELAYER_PRIVATE_KEY: secret(privateKey.optional()),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
@@ -123,13 +127,13 @@ const variables = z.object({
   RELAYER_PASSWORD_FILE: z.string().optional(),
   /** Or an external signer with Web3Signer's JSON-RPC, and the address of its key. */
   RELAYER_SIGNER_URL: secret(httpUrl.optional()),
-  RELAYER_ADDRESS: hexBytes(20).optional(),
+  RELAYER_ADDRESS: evmAddress.optional(),
   /** Key that signs ENS answers, never the relayer's; or its keystore; or an external signer. */
   ENS_PRIVATE_KEY: secret(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
   ENS_SIGNER_URL: secret(httpUrl.optional()),
-  ENS_ADDRESS: hexBytes(20).optional(),
+  ENS_ADDRESS: evmAddress.optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
   SOLANA_RELAYER_PRIVATE_KEY: secret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
@@ -162,7 +166,7 @@ const variables = z.object({
    */
   SHARE_KEY: secret(keys32.default([])),
   /** Whether rate limits apply. */
-  LIMITS: z.enum(['on', 'off']).default('on'),
+  LIMITS: onOrOff('on'),
   /** Requests per second and burst of an address without an API key. */
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
   /** Requests per second and burst of an API key, and of all keys at one address. */
@@ -178,19 +182,19 @@ const variables = z.object({
   /** API keys that an address may make in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
   /** Whether webhooks may use private addresses, and HTTP without TLS. */
-  WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
+  WEBHOOKS_PRIVATE: trueOrFalse,
   /** Whether the indexer maintains the views of `registry_v1` (docs/use/sql.md). */
-  SQL_VIEWS: z.enum(['on', 'off']).default('off'),
+  SQL_VIEWS: onOrOff('off'),
   /** Proxies that are trusted to name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
   /** Time for which an idle connection stays open: longer than the idle timeout of a proxy in front of it. */
-  KEEP_ALIVE_SECONDS: z.coerce.number().int().min(1).max(3_600).default(65),
+  KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
-  SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
+  SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
-  ERC6492: z.enum(['true', 'false']).default('false'),
+  ERC6492: trueOrFalse,
   /** Adds the test wallet of local worlds to the pages. */
-  CLUSTERD_TEST_WALLET: z.enum(['true', 'false']).default('false'),
+  CLUSTERD_TEST_WALLET: trueOrFalse,
   /** For tests: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z
     .string()
@@ -225,7 +229,7 @@ const environment = variables
       chainsFile: resolve(set.CLUSTERD_CHAINS ?? `${home}/chains.json`),
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
-      migrates: set.MIGRATE === 'on',
+      migrates: set.MIGRATE,
       /** undefined: not set; the caller chooses a port. */
       port: set.PORT,
       opsPort: set.OPS_PORT,
@@ -233,7 +237,7 @@ const environment = variables
       opsHost: set.OPS_HOST,
       opsToken: set.OPS_TOKEN,
       roles: set.ROLES,
-      relayWatch: set.RELAY_WATCH === 'true',
+      relayWatch: set.RELAY_WATCH,
       drainMs: set.DRAIN_SECONDS * 1_000,
       logLevel: set.LOG_LEVEL,
       logFormat: set.LOG_FORMAT,
@@ -264,14 +268,14 @@ const environment = variables
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
       /** null: no rate limits. */
-      limits: set.LIMITS === 'on' ? limitsOf(set) : null,
-      webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',
-      isSqlServed: set.SQL_VIEWS === 'on',
+      limits: set.LIMITS ? limitsOf(set) : null,
+      webhooksPrivate: set.WEBHOOKS_PRIVATE,
+      isSqlServed: set.SQL_VIEWS,
       trustProxy: set.TRUST_PROXY ?? 0,
       keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
-      acceptsErc6492: set.ERC6492 === 'true',
-      hasTestWallet: set.CLUSTERD_TEST_WALLET === 'true',
+      acceptsErc6492: set.ERC6492,
+      hasTestWallet: set.CLUSTERD_TEST_WALLET,
       failpoint: set.CLUSTERD_FAILPOINT,
     }
   })

@@ -2,7 +2,17 @@ import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
-import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
+import {
+  durationOrNever,
+  evmAddress,
+  hexBytes,
+  httpUrl,
+  nonnegativeInt,
+  positiveInt,
+  rpcUrls,
+  weiText,
+  wsUrl,
+} from './fields.js'
 import { chainPresetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
@@ -17,25 +27,25 @@ const fields = z.strictObject({
       'is not a network label of the interface',
     ),
   role: z.enum(['hub', 'spoke']),
-  chainId: z.int().positive().optional(),
+  chainId: positiveInt.optional(),
   /** Hash of block 0. It distinguishes chains with the same chain id. */
   genesisHash: hexBytes(32).optional(),
   rpcUrls,
   /** WebSocket URL. New heads wake the indexer. */
   wsUrl: wsUrl.optional(),
   /** The hub or spoke contract; a draft may leave it out. */
-  contract: hexBytes(20).optional(),
+  contract: evmAddress.optional(),
   /** LayerZero's endpoint on the chain. */
-  endpoint: hexBytes(20).optional(),
+  endpoint: evmAddress.optional(),
   /** The contract that takes payments for community names. Without it none are sold on the chain. */
-  communityPayments: hexBytes(20).optional(),
+  communityPayments: evmAddress.optional(),
   /** LayerZero's endpoint id. */
-  eid: z.int().positive().optional(),
+  eid: positiveInt.optional(),
   /** The message library of a local chain, which accepts messages from the relayer. */
-  messageLib: hexBytes(20).optional(),
-  startBlock: z.int().nonnegative().default(0),
+  messageLib: evmAddress.optional(),
+  startBlock: nonnegativeInt.default(0),
   confirmation: confirmation.optional(),
-  pollMs: z.int().positive().default(2_000),
+  pollMs: positiveInt.default(2_000),
   /** Maximum that the relayer pays per unit of gas; default 20 times the median of the last 1,024 blocks. */
   maxGasPriceWei: weiText.transform(BigInt).optional(),
   gasToken: z
@@ -60,9 +70,7 @@ const fields = z.strictObject({
    */
   watchOnly: z
     .strictObject({
-      minimum: z
-        .array(z.strictObject({ fromBlock: z.int().nonnegative(), wei: weiText }))
-        .default([]),
+      minimum: z.array(z.strictObject({ fromBlock: nonnegativeInt, wei: weiText })).default([]),
       quotes: z.boolean().default(false),
     })
     .optional(),

@@ -7,6 +7,11 @@ export const hexBytes = (bytes: number) =>
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)
     .transform((text) => text.toLowerCase() as `0x${string}`)
 
+/** An EVM address. */
+export const evmAddress = hexBytes(20)
+export const positiveInt = z.int().positive()
+export const nonnegativeInt = z.int().nonnegative()
+
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
 export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 
@@ -33,7 +38,7 @@ const duration = z
   )
 
 /** "30s", "10m", "2h", "1d" or milliseconds, in ms; "never", which is the default, is null. */
-export const durationOrNever = z.union([duration, z.int().positive(), z.null()]).default(null)
+export const durationOrNever = z.union([duration, positiveInt, z.null()]).default(null)
 
 /** A decimal amount; uint256 has at most 78 digits. */
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')

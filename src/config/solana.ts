@@ -3,7 +3,7 @@ import { SOLANA } from '../registry/families.js'
 import { lookupAddress } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
-import { hexBytes, rpcUrls, wsUrl } from './fields.js'
+import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
 /** 32 bytes in base58, as Solana writes keys and hashes. */
 const base58Key = z
@@ -24,29 +24,26 @@ const cluster = z
      */
     genesisHash: base58Key.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
-    startSlot: z.int().nonnegative().default(0),
+    startSlot: nonnegativeInt.default(0),
     /** The commitment at which a payment counts as confirmed. */
     commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
-    pollMs: z.int().positive().default(2_000),
+    pollMs: positiveInt.default(2_000),
     /** AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
     feeds: z
       .strictObject({
-        solUsd: hexBytes(20),
-        ethUsd: hexBytes(20),
+        solUsd: evmAddress,
+        ethUsd: evmAddress,
         /** Maximum age of a price. It has to exceed the feed's heartbeat, such as one day. */
         maxAgeSeconds: z
-          .union([
-            z.int().positive(),
-            z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() }),
-          ])
+          .union([positiveInt, z.strictObject({ solUsd: positiveInt, ethUsd: positiveInt })])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
         /** Maximum change of a price since the last quotes, percent. A larger change is refused. */
-        maxMovePercent: z.int().positive().default(10),
+        maxMovePercent: positiveInt.default(10),
       })
       .optional(),
     /** Maximum that the relay authority pays for a compute unit, millionths of a lamport. */
-    maxUnitPrice: z.int().nonnegative().default(1_000_000),
+    maxUnitPrice: nonnegativeInt.default(1_000_000),
   })
   .readonly()
 

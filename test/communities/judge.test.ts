@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import { createBalancePort } from '../../src/chains/evm/community/port.js'
+import { readTokenBalance } from '../../src/chains/evm/community/port.js'
+import { createBalancePort } from '../../src/chains/requirementInputs.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -50,7 +51,7 @@ it('a requirement does not fail for good because of one node, where there is ano
   behind = 1
   let nowMs = Date.now()
   const judge = at.judgeOf({
-    ports: [createBalancePort(chain.rpc.forUse('judge'))],
+    ports: [createBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
     nowMs: () => nowMs,
   })
   for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()

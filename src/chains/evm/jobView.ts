@@ -44,12 +44,12 @@ export interface NonceView {
   /** Number of the newest block. */
   head: number
   /** True if the job's effect is on chain, whoever caused it. */
-  done: 'no' | 'unconfirmed' | 'confirmed'
+  done: (typeof DONE_STATES)[number]
   /**
    * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
    * `unconfirmed`, `confirmed`: used in a block.
    */
-  nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
+  nonce: (typeof NONCE_STATES)[number]
   /** Receipt of the job's transaction that was mined. */
   mined: MinedReceipt | null
   /** True if more than one node confirms the view. */
@@ -59,15 +59,10 @@ export interface NonceView {
 export type NodeView = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */
-const NONCE_STATES = [
-  'later',
-  'next',
-  'unconfirmed',
-  'confirmed',
-] as const satisfies NonceView['nonce'][]
+const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
 
 /** Stages of a job's effect, the least first. */
-const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
+const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 
 /** The newest and the confirmed block at which a job is observed. */
 type Heads = Awaited<ReturnType<EvmChain['head']>>

@@ -8,6 +8,7 @@ import {
 } from '../../registry/outbox.js'
 import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
+import { cacheByKey } from '../rpc/served.js'
 import {
   type BridgeCall,
   deliverBidsCall,
@@ -18,7 +19,7 @@ import {
 } from './bridge/calls.js'
 import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
-import { readContract } from './contracts/read.js'
+import { contractReader } from './contracts/read.js'
 import { capFees, type GasFees, maxCostWei } from './gasFees.js'
 import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
 import {
@@ -50,21 +51,18 @@ const MAX_TX_GAS = 1n << 24n
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
 export type CallCache = (ask: Call) => Call
 
+/** Longer than a batch takes, and more calls than it makes. */
+const OF_BATCH = { forMs: () => 600_000, most: 100_000 }
+
 /** Starts a cache for one batch. Failed calls are not cached. */
 export function createCallCache(): CallCache {
-  const nodes = new Map<Call, Map<string, Promise<unknown>>>()
+  const keyOf = (...question: [method: string, params: readonly unknown[]]) =>
+    JSON.stringify(question)
+  const nodes = new Map<Call, Call>()
   return (ask) => {
-    const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
-    nodes.set(ask, answers)
-    return <T>(method: string, params: readonly unknown[]): Promise<T> => {
-      const question = JSON.stringify([method, params])
-      const known = answers.get(question)
-      if (known) return known as Promise<T>
-      const answer = ask<T>(method, params)
-      answers.set(question, answer)
-      answer.catch(() => answers.delete(question))
-      return answer
-    }
+    const cached = nodes.get(ask) ?? (cacheByKey(ask, { ...OF_BATCH, keyOf }) as Call)
+    nodes.set(ask, cached)
+    return cached
   }
 }
 
@@ -225,7 +223,7 @@ async function isAboveLimit(
   ask: Call,
   { hub, bids }: Extract<JobCall, { kind: 'deliver' }>,
 ): Promise<boolean> {
-  const limit = await readContract(ask, hub, { abi: hubAbi, functionName: 'deliverLimit' })
+  const limit = await contractReader(ask, hub, hubAbi)('deliverLimit')
   return bids.length === 1 && bids[0]!.amountWei > limit
 }
 

@@ -1,10 +1,4 @@
-import {
-  decodeAbiParameters,
-  encodeDeployData,
-  encodeFunctionData,
-  parseAbi,
-  zeroAddress,
-} from 'viem'
+import { decodeAbiParameters, encodeDeployData, parseAbi, zeroAddress } from 'viem'
 import { fallbackIf } from '../../ops/log/errors.js'
 import {
   ChainUnavailableError,
@@ -18,6 +12,7 @@ import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
 import { cacheByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
+import { encodeCall } from './contracts/read.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
@@ -82,11 +77,7 @@ function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuery):
     ? unwrap(signature)
     : { factory: zeroAddress, prepare: '0x' as const, signature }
   if (!parts) return null
-  const question = encodeFunctionData({
-    abi: erc1271,
-    functionName: 'isValidSignature',
-    args: [hash, parts.signature],
-  })
+  const question = encodeCall(erc1271, 'isValidSignature', [hash, parts.signature])
   return encodeDeployData({
     abi: signatureProbeAbi,
     bytecode: signatureProbeBytecode,

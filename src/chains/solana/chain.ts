@@ -2,11 +2,12 @@ import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
+import { createBalancePort } from '../requirementInputs.js'
 import type { Call, NodeConsumer, PoolOptions } from '../rpc/nodes.js'
 import { cacheByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
-import { createBalancePort, createCommunityPort } from './community/port.js'
+import { balanceOf, createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
 import { readStatuses, readTransaction } from './reads.js'
@@ -44,7 +45,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     tokenBalance,
     recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE),
     /** Balances for the judge of payments, read with a share of its own. */
-    balances: createBalancePort(rpc.forUse('judge')),
+    balances: createBalancePort(rpc.forUse('judge'), balanceOf),
     family: SOLANA,
     chain: null as number | null,
     role: 'spoke' as const,

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
-import { readContract } from '../evm/contracts/read.js'
+import { contractReader } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
 import { cacheFor } from '../rpc/served.js'
 
@@ -96,9 +96,10 @@ async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubR
 }
 
 async function readPrice(call: Call, feed: Hex): Promise<FeedPrice> {
+  const read = contractReader(call, feed, AGGREGATOR)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
-    readContract(call, feed, { abi: AGGREGATOR, functionName: 'decimals' }),
-    readContract(call, feed, { abi: AGGREGATOR, functionName: 'latestRoundData' }),
+    read('decimals'),
+    read('latestRoundData'),
   ])
   return { answer, decimals, updatedAtS: Number(updatedAt) }
 }

@@ -1,4 +1,9 @@
-import type { PublicKey } from '@solana/web3.js'
+import type {
+  BlockhashWithExpiryBlockHeight,
+  ConfirmedSignatureInfo,
+  PublicKey,
+  SignatureStatus,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
@@ -105,24 +110,23 @@ interface AccountOptions {
   dataSlice?: { offset: number; length: number }
 }
 
-interface AccountAt {
+/** An answer, with the slot as of which the node gave it. */
+interface AtSlot<T> {
   context: { slot: number }
-  value: RawAccount | null
+  value: T
 }
 
 const readAccountAt = (call: Call, address: PublicKey, options: AccountOptions) =>
-  call<AccountAt>('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
+  call<AtSlot<RawAccount | null>>('getAccountInfo', [
+    address.toBase58(),
+    { encoding: 'base64', ...options },
+  ])
 
 export const readAccount = async (
   call: Call,
   address: PublicKey,
   options: AccountOptions,
 ): Promise<RawAccount | null> => (await readAccountAt(call, address, options)).value
-
-interface RawAccounts {
-  context: { slot: number }
-  value: (RawAccount | null)[]
-}
 
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
@@ -150,7 +154,10 @@ export async function readOwnAccounts(
   }
   return inPages(addresses, async (page) => {
     const asked = page.map((address) => address.toBase58())
-    const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
+    const { context, value } = await call<AtSlot<(RawAccount | null)[]>>('getMultipleAccounts', [
+      asked,
+      options,
+    ])
     if (context.slot < minSlot)
       throw transientError(
         `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
@@ -172,15 +179,6 @@ async function inPages<T, R>(
   return (await Promise.all(pages)).flat()
 }
 
-/** Status of a transaction as returned by `getSignatureStatuses`. */
-export interface SignatureStatus {
-  slot: number
-  /** null once finalized */
-  confirmations: number | null
-  err: unknown
-  confirmationStatus: 'processed' | Commitment | null
-}
-
 /** Reads the statuses of signatures (base58), in order; null for unknown ones. */
 export const readStatuses = (
   call: Call,
@@ -196,16 +194,13 @@ export const readStatuses = (
   })
 
 /** Newest blockhash, and the last block height at which a transaction with it is valid. */
-export interface LatestBlockhash {
-  blockhash: string
-  lastValidBlockHeight: number
-}
-
 export async function readLatestBlockhash(
   call: Call,
   commitment: Commitment,
-): Promise<LatestBlockhash> {
-  const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
+): Promise<BlockhashWithExpiryBlockHeight> {
+  const { value } = await call<{ value: BlockhashWithExpiryBlockHeight }>('getLatestBlockhash', [
+    { commitment },
+  ])
   if (!decodeBase58(value.blockhash, 32))
     throw transientError(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
   return value
@@ -228,12 +223,6 @@ export interface ListOptions {
   downToSlot: number
   signal?: AbortSignal
   limitMs?: number
-}
-
-interface RawSignature {
-  signature: string
-  slot: number
-  err: unknown
 }
 
 /**
@@ -261,7 +250,7 @@ export async function listTransactions(
       ...(until ? { until } : {}),
       ...(before ? { before } : {}),
     }
-    const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
+    const page: ConfirmedSignatureInfo[] = await call('getSignaturesForAddress', [address, options])
     if (page.length > PAGE || performance.now() > endMs)
       throw transientError('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null

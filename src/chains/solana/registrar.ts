@@ -93,14 +93,17 @@ export function createRegistrar(programIdText: string) {
     const data = registrarCoder.instruction.encode(name, args)
     return new TransactionInstruction({ programId, keys: [...keys, ...rest], data })
   }
+  /** Instructions that decide payments, signed by the relay authority. @param accountsOf accounts of a payment */
   const decide =
-    (name: 'settle' | 'refund') => (relayAuthority: PublicKey, payments: readonly PaymentKey[]) =>
+    <Key extends { sequence: bigint }>(name: string, accountsOf: (payment: Key) => AccountMeta[]) =>
+    (relayAuthority: PublicKey, payments: readonly Key[]): TransactionInstruction =>
       instruction(
         name,
         { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) },
         { relay_authority: relayAuthority },
-        payments.flatMap((one) => [payment(one), one.payer].map(writableAccount)),
+        payments.flatMap(accountsOf),
       )
+  const accountsOf = (key: PaymentKey) => [payment(key), key.payer].map(writableAccount)
 
   return {
     programId,
@@ -111,6 +114,7 @@ export function createRegistrar(programIdText: string) {
     payment,
     address,
     instruction,
+    decide,
     /** Instruction that pays a quote. The payer signs. */
     register({ payer: by, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
       const payer = new PublicKey(by)
@@ -124,10 +128,10 @@ export function createRegistrar(programIdText: string) {
       }
       return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
-    /** Instruction that settles payments: the money becomes withdrawable. The relay authority signs. */
-    settle: decide('settle'),
-    /** Instruction that refunds payments to their payers. The relay authority signs. */
-    refund: decide('refund'),
+    /** Settles payments: the money becomes withdrawable. */
+    settle: decide('settle', accountsOf),
+    /** Refunds payments to their payers. */
+    refund: decide('refund', accountsOf),
     /** Instruction that takes back a payment that nobody has decided in time. The payer signs. */
     reclaim: (key: PaymentKey): TransactionInstruction =>
       instruction(
@@ -175,26 +179,13 @@ export const camelCaseFields = (raw: object): Record<string, unknown> =>
     }),
   )
 
-export const signerAccount = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: true,
-  isWritable: true,
-})
-export const authorityAccount = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: true,
-  isWritable: false,
-})
-export const writableAccount = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: false,
-  isWritable: true,
-})
-export const readonlyAccount = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: false,
-  isWritable: false,
-})
+const accountMeta =
+  (isSigner: boolean, isWritable: boolean) =>
+  (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner, isWritable })
+export const signerAccount = accountMeta(true, true)
+export const authorityAccount = accountMeta(true, false)
+export const writableAccount = accountMeta(false, true)
+export const readonlyAccount = accountMeta(false, false)
 export const SYSTEM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
 export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

@@ -2,6 +2,7 @@ import {
   ComputeBudgetProgram,
   Keypair,
   PublicKey,
+  type SignatureStatus,
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js'
@@ -14,13 +15,7 @@ import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
-import {
-  readLatestBlockhash,
-  readRegistrarState,
-  readStatuses,
-  type SignatureStatus,
-  signatureText,
-} from './reads.js'
+import { readLatestBlockhash, readRegistrarState, readStatuses, signatureText } from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */

@@ -1,6 +1,6 @@
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { erc20Abi, type Hex } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
-import { readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader, encodeCall } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
@@ -65,7 +65,7 @@ async function stepsFor(
   const [code, balance] = await rpc.onOneNode((ask) =>
     Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
-      readContract(ask, token, { abi: erc20Abi, functionName: 'balanceOf', args: [made.address] }),
+      contractReader(ask, token, erc20Abi)('balanceOf', [made.address]),
     ]),
   )
   const common = { chain, by: null, value: 0n }
@@ -79,11 +79,7 @@ async function stepsFor(
   const funding: DeploymentStep = {
     ...common,
     to: token,
-    data: encodeFunctionData({
-      abi: erc20Abi,
-      functionName: 'transfer',
-      args: [made.address, lacking],
-    }),
+    data: encodeCall(erc20Abi, 'transfer', [made.address, lacking]),
     does: `sends it ${lacking} of the token ${token}`,
   }
   return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]

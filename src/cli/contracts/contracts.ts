@@ -1,7 +1,7 @@
 import { formatUnits, type Hex, zeroAddress } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
-import { readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader } from '../../chains/evm/contracts/read.js'
 import { compareNetwork } from '../../chains/evm/deployment/compare.js'
 import { desiredContracts } from '../../chains/evm/deployment/creation.js'
 import {
@@ -106,17 +106,12 @@ async function showContracts(
         continue
       if (one[field] === null) fields[field] = address
       if (what === 'hub') {
-        const read = (functionName: 'kept' | 'owed') =>
-          readContract(call, address, { abi: hubAbi, functionName })
+        const read = contractReader(call, address, hubAbi)
         const [kept, owed] = await Promise.all([read('kept'), read('owed')])
         console.log(`chain ${one.label}, hub: keeps ${coins(kept)}, owes ${coins(owed)} to bidders`)
       } else if (what === 'payments') {
-        const question = {
-          abi: communityPaymentsAbi,
-          functionName: 'totalsOf',
-          args: [zeroAddress],
-        } as const
-        const [owed, count] = await readContract(call, address, question)
+        const read = contractReader(call, address, communityPaymentsAbi)
+        const [owed, count] = await read('totalsOf', [zeroAddress])
         console.log(`chain ${one.label}, payments: holds ${coins(owed)} of ${count} payments`)
       }
     }

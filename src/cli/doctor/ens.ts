@@ -1,16 +1,8 @@
-import {
-  ccipRequest,
-  concat,
-  createPublicClient,
-  custom,
-  encodeFunctionData,
-  type Hex,
-  namehash,
-} from 'viem'
+import { ccipRequest, concat, createPublicClient, custom, type Hex, namehash } from 'viem'
 import { packetToBytes } from 'viem/ens'
 import { revertReason } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
-import { isContract, readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader, encodeCall, isContract } from '../../chains/evm/contracts/read.js'
 import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
 import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/evm.js'
@@ -74,19 +66,11 @@ async function walk(
 ): Promise<CheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
-  const question = {
-    abi: ensRegistryAbi,
-    functionName: 'resolver',
-    args: [namehash(parent)],
-  } as const
-  const named = (await readContract(call, registry, question)).toLowerCase()
+  const ofRegistry = contractReader(call, registry, ensRegistryAbi)
+  const named = (await ofRegistry('resolver', [namehash(parent)])).toLowerCase()
   if (named !== resolver) return failure(`the registry names ${named}, not ${resolver}`, correct)
-  const claim = {
-    abi: ensResolverAbi,
-    functionName: 'supportsInterface',
-    args: ['0x9061b923'],
-  } as const
-  if (!(await readContract(call, resolver, claim)))
+  const ofResolver = contractReader(call, resolver, ensResolverAbi)
+  if (!(await ofResolver('supportsInterface', ['0x9061b923'])))
     return failure(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
@@ -111,7 +95,7 @@ async function walk(
   // `addr(bytes32)` of a name under the parent; the gateway also answers for a name that nobody has
   const name = `doctor.${parent}`
   const args = [toHex(packetToBytes(name)), concat(['0x3b3b57de', namehash(name)])] as const
-  const data = encodeFunctionData({ abi: ensResolverAbi, functionName: 'resolve', args })
+  const data = encodeCall(ensResolverAbi, 'resolve', args)
   await client.call({ to: resolver, data }).catch((error: unknown) => {
     const reason = revertReason(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`

@@ -1,8 +1,9 @@
 import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
-import { createBalancePort } from '../../chains/evm/community/port.js'
+import { readTokenBalance } from '../../chains/evm/community/port.js'
 import { hasRecordHash, recordKeepers } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { createBalancePort } from '../../chains/requirementInputs.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
@@ -87,7 +88,7 @@ export async function openEvmChain(
     port: chain.forStrangers(),
     label,
     pollMs: config.pollMs,
-    balances: createBalancePort(rpc.forUse('judge')),
+    balances: createBalancePort(rpc.forUse('judge'), readTokenBalance),
     watch: (leader, reporting) => [
       chainWorker(leader, { row, chain, identify }, reporting),
       airdropWorker(leader, chain),

@@ -1,6 +1,6 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
-import { isContract, readContract } from '../../chains/evm/contracts/read.js'
+import { contractReader, isContract } from '../../chains/evm/contracts/read.js'
 import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
@@ -114,7 +114,7 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
 /** Checks that a contract gives its relayer role to our key. */
 const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const found = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'relayer' })
+    const found = await contractReader(rpc.call, contract, ROLES)('relayer')
     return isAddressEqual(found, address)
       ? okResult(address)
       : failure(
@@ -129,7 +129,7 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
  */
 const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfig) =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const owner = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'owner' })
+    const owner = await contractReader(rpc.call, contract, ROLES)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const found = `${owner} is a plain account`
     return network === 'mainnet'

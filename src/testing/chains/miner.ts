@@ -2,13 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalClients } from './localClients.js'
 
 /** Mines a chain's blocks. A test can stop it where it needs a fixed head. */
-export interface Miner {
-  /** Runs `act` while no other block is mined. */
-  paused<T>(act: () => Promise<T>): Promise<T>
-  /** Stops or resumes mining. */
-  hold(isHeld: boolean): Promise<void>
-  stop(): Promise<void>
-}
+export type Miner = Awaited<ReturnType<typeof takeOverMining>>
 
 /**
  * Takes over the mining of a chain. With its own interval, anvil loses blocks for good when `anvil_reorg` coincides
@@ -20,7 +14,7 @@ export async function takeOverMining(
   blockMs: number,
   idleMs = blockMs,
   afterMs = 120_000,
-): Promise<Miner> {
+) {
   await test.setIntervalMining({ interval: 0 })
   let isStopped = false
   let isHeld = false
@@ -34,6 +28,7 @@ export async function takeOverMining(
     await test.mine({ blocks: 1 })
   }
   let queue: Promise<unknown> = Promise.resolve()
+  /** Runs `act` while no other block is mined. */
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
     const own = queue.then(act)
     queue = own.catch(() => {})
@@ -48,7 +43,8 @@ export async function takeOverMining(
   })()
   return {
     paused,
-    hold: (next) =>
+    /** Stops or resumes mining. */
+    hold: (next: boolean) =>
       paused(async () => {
         isHeld = next
       }),

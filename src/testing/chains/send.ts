@@ -3,11 +3,8 @@ import {
   type Account,
   type Address,
   type Chain,
-  type ContractFunctionName,
   type EncodeDeployDataParameters,
-  type EncodeFunctionDataParameters,
   encodeDeployData,
-  encodeFunctionData,
   getContractAddress,
   type Hex,
   type PublicClient,
@@ -35,17 +32,6 @@ export const creationTransaction = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
 ): DeployTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
-
-/** Step that calls a contract. */
-export const callTransaction = <const A extends Abi, F extends ContractFunctionName<A>>(
-  label: string,
-  to: Address,
-  call: EncodeFunctionDataParameters<A, F>,
-): DeployTransaction => ({
-  label,
-  to,
-  data: encodeFunctionData(call as EncodeFunctionDataParameters),
-})
 
 /**
  * Gas of the largest creation, and of any call, with a margin. Gas can't be estimated for a step that relies on an

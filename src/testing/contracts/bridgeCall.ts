@@ -1,7 +1,8 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
+import { encodeCall } from '../../chains/evm/contracts/read.js'
 import { type ChainAddress, localClients } from '../chains/localClients.js'
 import { addressWord } from '../world.js'
 
@@ -35,10 +36,6 @@ export async function bridgeCall(
     functionName: 'quote',
     args: [encodeMessage(addressWord(from), hubCalldata), options],
   })
-  const data = encodeFunctionData({
-    abi: spokeAbi,
-    functionName: 'lzSend',
-    args: [hubCalldata, options],
-  })
+  const data = encodeCall(spokeAbi, 'lzSend', [hubCalldata, options])
   return { to: spoke.contracts.spoke, data, value: nativeFee }
 }

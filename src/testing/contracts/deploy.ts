@@ -7,13 +7,13 @@ import {
   localTokenBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contracts/index.js'
+import { encodeCall } from '../../chains/evm/contracts/read.js'
 import {
   hubCreationCode,
   paymentsCreationCode,
   spokeCreationCode,
 } from '../../chains/evm/deployment/creation.js'
 import {
-  callTransaction,
   creationTransaction,
   type DeployClient,
   type DeployTransaction,
@@ -91,11 +91,11 @@ export async function deployMessageLibrary(
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
   await sendInOrder(client, [
     creationTransaction('deploying the message library', code),
-    callTransaction('registering the message library', endpoint, {
-      abi: endpointAbi,
-      functionName: 'registerLibrary',
-      args: [library],
-    }),
+    {
+      label: 'registering the message library',
+      to: endpoint,
+      data: encodeCall(endpointAbi, 'registerLibrary', [library]),
+    },
   ])
   return library
 }
@@ -186,30 +186,29 @@ function librarySteps(
 ): DeployTransaction[] {
   const { baseWei: base, numerator, denominator } = price
   return [
-    callTransaction('setting the send library', endpoint, {
-      abi: endpointAbi,
-      functionName: 'setDefaultSendLibrary',
-      args: [eid, library],
-    }),
-    callTransaction('setting the receive library', endpoint, {
-      abi: endpointAbi,
-      functionName: 'setDefaultReceiveLibrary',
-      args: [eid, library, 0n],
-    }),
-    callTransaction('setting the price of messages', library, {
-      abi: localMessageLibAbi,
-      functionName: 'setPrice',
-      args: [eid, { base, numerator, denominator }],
-    }),
+    {
+      label: 'setting the send library',
+      to: endpoint,
+      data: encodeCall(endpointAbi, 'setDefaultSendLibrary', [eid, library]),
+    },
+    {
+      label: 'setting the receive library',
+      to: endpoint,
+      data: encodeCall(endpointAbi, 'setDefaultReceiveLibrary', [eid, library, 0n]),
+    },
+    {
+      label: 'setting the price of messages',
+      to: library,
+      data: encodeCall(localMessageLibAbi, 'setPrice', [eid, { base, numerator, denominator }]),
+    },
   ]
 }
 
-const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction =>
-  callTransaction('setting the peer', app, {
-    abi: hubAbi,
-    functionName: 'setPeer',
-    args: [target.eid, addressWord(target.app)],
-  })
+const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction => ({
+  label: 'setting the peer',
+  to: app,
+  data: encodeCall(hubAbi, 'setPeer', [target.eid, addressWord(target.app)]),
+})
 
 /**
  * Step that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is LZBL-1.2, so

@@ -4,8 +4,8 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../chains/evm/contracts/index.js'
+import { encodeCall } from '../../chains/evm/contracts/read.js'
 import {
-  callTransaction,
   creationTransaction,
   type DeployClient,
   nextContractAddress,
@@ -37,13 +37,11 @@ export async function deployDistributor(settings: DistributorSettings) {
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
   const steps = [creationTransaction('deploying a distributor', code)]
   if (mints > 0n)
-    steps.push(
-      callTransaction('minting what a distributor gives out', token, {
-        abi: localTokenAbi,
-        functionName: 'mint',
-        args: [distributor, mints],
-      }),
-    )
+    steps.push({
+      label: 'minting what a distributor gives out',
+      to: token,
+      data: encodeCall(localTokenAbi, 'mint', [distributor, mints]),
+    })
   const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

@@ -11,8 +11,8 @@ import {
   localUniversalResolverAbi,
   localUniversalResolverBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
+import { encodeCall } from '../../chains/evm/contracts/read.js'
 import {
-  callTransaction,
   creationTransaction,
   type DeployClient,
   nextContractAddress,
@@ -62,15 +62,15 @@ export async function setGateway(
   api: string,
 ): Promise<void> {
   await sendInOrder(client, [
-    callTransaction('setting the resolver of an ENS name', registry, {
-      abi: localEnsRegistryAbi,
-      functionName: 'setResolver',
-      args: [namehash(parent), resolver],
-    }),
-    callTransaction('setting the URL of the gateway', resolver, {
-      abi: ensResolverAbi,
-      functionName: 'setUrls',
-      args: [[`${api}/ens/{sender}/{data}.json`]],
-    }),
+    {
+      label: 'setting the resolver of an ENS name',
+      to: registry,
+      data: encodeCall(localEnsRegistryAbi, 'setResolver', [namehash(parent), resolver]),
+    },
+    {
+      label: 'setting the URL of the gateway',
+      to: resolver,
+      data: encodeCall(ensResolverAbi, 'setUrls', [[`${api}/ens/{sender}/{data}.json`]]),
+    },
   ])
 }

@@ -1,17 +1,13 @@
 import http from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LieMethod } from './lies.js'
 import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
+import { HOST, listenOnLoopback, startTcpProxy } from './tcpProxy.js'
 import { createUpstream } from './upstream.js'
 
-const HOST = '127.0.0.1'
-/** Interval at which the end of a silence is checked, ms. */
-const SILENT_POLL_MS = 20
 const DEFAULT_LIMITS: FaultLimits = {
   delayMs: 500,
   retryAfterS: 1,
@@ -44,7 +40,7 @@ export interface FaultProxy {
   set(faults: Faults): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
-  /** Keeps every connection open without an answer until `restore`, which answers the waiting calls. */
+  /** Keeps every connection open without an answer until `restore`, which passes what waits. */
   silence(): void
   /** Makes the next answer to a method wrong, once. `restore` cancels it if it was not used. */
   lieOnce(method: LieMethod): void
@@ -57,8 +53,6 @@ export interface FaultProxy {
 /** Starts a proxy for HTTP and WebSocket on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
-  let isCut = false
-  let isSilent = false
   const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<
     FaultKind,
     number
@@ -75,79 +69,49 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     },
   })
 
-  const unmuted = async () => {
-    while (isSilent) await sleep(SILENT_POLL_MS)
-  }
-  const connections = new Set<Socket>()
-  const reset = () => {
-    for (const socket of connections) socket.resetAndDestroy()
-  }
-  const server = http.createServer(
-    (request, response) => void answer(pipe, unmuted, request, response),
-  )
-  server.on('connection', (socket) => {
-    if (isCut) return void socket.resetAndDestroy()
-    connections.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => connections.delete(socket))
-  })
+  const server = http.createServer((request, response) => void answer(pipe, request, response))
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (client: WebSocket) =>
-    relayWebSocket(client, options.target.wsUrl, pipe, () => isSilent),
+    relayWebSocket(client, options.target.wsUrl, pipe),
   )
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, HOST, resolve)
-  })
-  const { port } = server.address() as AddressInfo
+  const wire = await startTcpProxy({ port: await listenOnLoopback(server) })
 
   return {
-    rpcUrl: `http://${HOST}:${port}`,
-    wsUrl: `ws://${HOST}:${port}`,
+    rpcUrl: `http://${HOST}:${wire.port}`,
+    wsUrl: `ws://${HOST}:${wire.port}`,
     counts: () => ({ ...counts }),
     set(next) {
       faults = next
     },
-    cut() {
-      isCut = true
-      reset()
-    },
-    silence() {
-      isSilent = true
-    },
+    cut: wire.cut,
+    silence: wire.hold,
     lieOnce: (method) => void pipe.staged.lies.add(method),
     async stallFinality() {
       const { result } = await upstream('eth_getBlockByNumber', ['finalized', false])
       pipe.staged.finalized = (result as { number: string } | null)?.number ?? null
     },
     restore() {
-      isCut = false
-      isSilent = false
+      wire.restore()
       pipe.staged.lies.clear()
       pipe.staged.finalized = null
     },
     async stop() {
-      isSilent = false
       sockets.close()
-      const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of connections) socket.destroy()
-      await closed
+      await wire.stop()
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }
 
 async function answer(
   pipe: FaultyPipe,
-  unmuted: () => Promise<void>,
   request: http.IncomingMessage,
   response: http.ServerResponse,
 ): Promise<void> {
   try {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    await unmuted()
     const reply = await pipe.handle(Buffer.concat(chunks).toString('utf8'))
-    await unmuted()
     if (reply === null) request.socket.resetAndDestroy()
     else response.writeHead(reply.status, reply.headers).end(reply.text)
   } catch {

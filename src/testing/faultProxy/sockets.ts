@@ -4,13 +4,8 @@ import type { FaultyPipe } from './pipe.js'
 /** Methods that need the node's own socket. All others are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Connects a client's socket to a node's, with faults in between. Messages during a silence are lost. */
-export function relayWebSocket(
-  client: WebSocket,
-  wsUrl: string,
-  pipe: FaultyPipe,
-  isMute: () => boolean,
-): void {
+/** Connects a client's socket to a node's, with faults in between. */
+export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPipe): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
   /** True if the socket is open but silent in both directions. */
@@ -21,7 +16,7 @@ export function relayWebSocket(
     else waiting.push(text)
   }
   const toClient = (text: string) => {
-    if (!isSilent && !isMute() && client.readyState === WebSocket.OPEN) client.send(text)
+    if (!isSilent && client.readyState === WebSocket.OPEN) client.send(text)
   }
   const end = () => {
     client.terminate()
@@ -29,7 +24,7 @@ export function relayWebSocket(
   }
 
   client.on('message', async (data) => {
-    if (isSilent || isMute()) return
+    if (isSilent) return
     const text = String(data)
     try {
       if (isSubscription(text)) toNode(text)

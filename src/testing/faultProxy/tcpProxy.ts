@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-const HOST = '127.0.0.1'
+export const HOST = '127.0.0.1'
 
 /** A TCP proxy whose connections can fall silent without an end, as behind a fail-over, a firewall or a lost host. */
 export interface TcpProxy {
@@ -53,12 +53,9 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
       if (state === 'held') socket.pause()
     }
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, HOST, resolve)
-  })
+  const port = await listenOnLoopback(server)
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     upstreamPorts: () =>
       new Set([...pairs].flatMap(({ sockets: [, upstream] }) => upstream.localPort ?? [])),
     hold() {
@@ -85,6 +82,15 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
       await closed
     },
   }
+}
+
+/** Makes a server listen on a free port. @returns the port */
+export async function listenOnLoopback(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, HOST, resolve)
+  })
+  return (server.address() as AddressInfo).port
 }
 
 /** Passes a socket's bytes on. Without backpressure, since a local world's answers are small. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import type { Socket } from 'node:net'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hasProcess } from '../../ops/hasProcess.js'
 
 const POLL_MS = 25
@@ -212,5 +213,4 @@ export async function waitFor(
   }
 }
 
-export const sleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms))
+export { sleep }

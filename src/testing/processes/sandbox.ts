@@ -3,31 +3,16 @@ import os from 'node:os'
 import path from 'node:path'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { type FileLock, tryLock, writeAtomically } from './files.js'
+import { tryLock, writeAtomically } from './files.js'
 import { identifyProcess, startGuard, waitFor } from './processes.js'
 
 const GUARD_DEADLINE_MS = 10_000
 
 /** Resources that the parts of a world share. */
-export interface Sandbox {
-  readonly home: string
-  readonly isKept: boolean
-  readonly lock: FileLock
-  readonly log: (line: string) => void
-  /** Reports the unexpected end of a process. Ignored after `destroySandbox`. */
-  fail: (sentence: string) => void
-  /** Resolves with the first report. */
-  readonly failed: Promise<string>
-  /** Functions that end the started parts. They may be called in any order and repeatedly. */
-  readonly closers: (() => Promise<void>)[]
-  daemon: DaemonProcess | undefined
-}
+export type Sandbox = Awaited<ReturnType<typeof createSandbox>>
 
 /** @throws Error when another world runs in the home folder */
-export async function createSandbox(
-  home: string | undefined,
-  log: Sandbox['log'],
-): Promise<Sandbox> {
+export async function createSandbox(home: string | undefined, log: (line: string) => void) {
   const folder =
     home === undefined
       ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-'))
@@ -40,7 +25,7 @@ export async function createSandbox(
     )
   }
   await replaceGuard(path.join(folder, 'guard'), log)
-  let fail: Sandbox['fail'] = () => {}
+  let fail: (sentence: string) => void = () => {}
   const failed = new Promise<string>((resolve) => {
     fail = resolve
   })
@@ -49,15 +34,18 @@ export async function createSandbox(
     isKept: home !== undefined,
     lock: result.lock,
     log,
+    /** Reports the unexpected end of a process. Ignored after `destroySandbox`. */
     fail,
+    /** Resolves with the first report. */
     failed,
-    closers: [],
-    daemon: undefined,
+    /** Functions that end the started parts. They may be called in any order and repeatedly. */
+    closers: [] as (() => Promise<void>)[],
+    daemon: undefined as DaemonProcess | undefined,
   }
 }
 
 /** Waits until the guard of a killed launcher has ended its children, then records the guard of this process. */
-async function replaceGuard(file: string, log: Sandbox['log']): Promise<void> {
+async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
   const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
   const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
   const isActive = () => earlier !== '' && earlier === nameOf(Number.parseInt(earlier, 10))

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { encodeFunctionData, getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
+import { getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   type ClaimPermission,
@@ -10,7 +10,7 @@ import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
 /** Airdrop distributors (AirdropDistributor.sol). */
@@ -20,18 +20,19 @@ const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
 
 /** Calldata of `claim(index, account, amount, proof)`. */
 export const encodeClaim = (claim: DistributorClaim): Hex =>
-  encodeFunctionData({ abi: airdropDistributorAbi, functionName: 'claim', args: argsOf(claim) })
+  encodeCall(airdropDistributorAbi, 'claim', argsOf(claim))
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
 export const encodeClaimFor = (
   claim: DistributorClaim,
   { to, deadlineS, signature }: PermittedReceiver,
 ): Hex =>
-  encodeFunctionData({
-    abi: airdropDistributorAbi,
-    functionName: 'claimFor',
-    args: [...argsOf(claim), to, BigInt(deadlineS), signature],
-  })
+  encodeCall(airdropDistributorAbi, 'claimFor', [
+    ...argsOf(claim),
+    to,
+    BigInt(deadlineS),
+    signature,
+  ])
 
 const CLAIMED = getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' })
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
@@ -41,32 +42,25 @@ export const CLAIMED_TOPIC = toEventSelector(CLAIMED)
 export const decodeClaimed = (log: RawLog) =>
   parseEventLogs({ abi: [CLAIMED], logs: [log as unknown as Log] })[0]?.args ?? null
 
-export interface DistributorState {
-  merkleRoot: Hex
-  token: Hex
-  /** Unix seconds. */
-  endsAtS: number
-  /** Signer of permissions; the zero address for none. */
-  operator: Hex
-}
-
 /** Latest end of claims that a JavaScript Date can hold, Unix seconds. Our distributors end within five years. */
 const LATEST_S = 8_640_000_000_000n
 
 /** Null where the contract is not a distributor, or never ends. @throws RpcError */
-export async function readDistributor(call: Call, address: Hex): Promise<DistributorState | null> {
-  const abi = airdropDistributorAbi
-  const parts = Promise.all([
-    readContract(call, address, { abi, functionName: 'merkleRoot' }),
-    readContract(call, address, { abi, functionName: 'token' }),
-    readContract(call, address, { abi, functionName: 'operator' }),
-    readContract(call, address, { abi, functionName: 'endsAt' }),
-  ])
+export async function readDistributor(call: Call, address: Hex) {
+  const read = contractReader(call, address, airdropDistributorAbi)
+  const parts = Promise.all([read('merkleRoot'), read('token'), read('operator'), read('endsAt')])
   const state = await fallbackIfRefused(parts, null)
   if (!state) return null
   const [merkleRoot, token, operator, endsAt] = state
   if (endsAt > LATEST_S) return null
-  return { merkleRoot, token, endsAtS: Number(endsAt), operator }
+  return {
+    merkleRoot,
+    token,
+    /** Unix seconds. */
+    endsAtS: Number(endsAt),
+    /** Signer of permissions; the zero address for none. */
+    operator,
+  }
 }
 
 /** Clients request the same permissions repeatedly, and a signature takes about a millisecond. */

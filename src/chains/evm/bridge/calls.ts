@@ -1,4 +1,4 @@
-import { decodeErrorResult, encodeFunctionData, zeroHash } from 'viem'
+import { decodeErrorResult, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
@@ -11,7 +11,7 @@ import {
   hubAbi,
   localMessageLibAbi,
 } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
@@ -24,21 +24,19 @@ export interface BridgeCall {
 /** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
 export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
-  data: encodeFunctionData({
-    abi: endpointAbi,
-    functionName: 'lzReceive',
-    args: [originOf(packet), receiverOf(packet), packet.guid, packet.message, '0x'],
-  }),
+  data: encodeCall(endpointAbi, 'lzReceive', [
+    originOf(packet),
+    receiverOf(packet),
+    packet.guid,
+    packet.message,
+    '0x',
+  ]),
 })
 
 /** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
 export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
-  data: encodeFunctionData({
-    abi: localMessageLibAbi,
-    functionName: 'validatePacket',
-    args: [encodePacket(packet)],
-  }),
+  data: encodeCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
 })
 
 /**
@@ -51,24 +49,8 @@ export function encodePlaceBids(
 ): Hex {
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
-  return referral
-    ? encodeFunctionData({
-        abi: hubAbi,
-        functionName: 'placeBids',
-        args: [amounts, words, toHex(referral)],
-      })
-    : encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words] })
-}
-
-/** State of a packet at its destination's endpoint. */
-export interface PacketState {
-  isVerified: boolean
-  isExecuted: boolean
-  /**
-   * Number of earlier packets that are not executed yet. The endpoint iterates over the earlier packets when it
-   * executes this packet.
-   */
-  behind: bigint
+  const args = referral ? ([amounts, words, toHex(referral)] as const) : ([amounts, words] as const)
+  return encodeCall(hubAbi, 'placeBids', args)
 }
 
 /**
@@ -76,27 +58,18 @@ export interface PacketState {
  * a verified packet until the packet is executed. It also stores the highest nonce up to which packets were verified at
  * an execution.
  */
-export async function readPacketState(
-  call: Call,
-  endpoint: Hex,
-  packet: Packet,
-  block: string,
-): Promise<PacketState> {
+export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const hashOf = {
-    abi: endpointAbi,
-    functionName: 'inboundPayloadHash',
-    args: [...path, packet.nonce],
-  } as const
-  const lazyNonceOf = { abi: endpointAbi, functionName: 'lazyInboundNonce', args: path } as const
+  const read = contractReader(call, endpoint, endpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
-    readContract(call, endpoint, hashOf, block),
-    readContract(call, endpoint, lazyNonceOf, block),
+    read('inboundPayloadHash', [...path, packet.nonce]),
+    read('lazyInboundNonce', path),
   ])
   const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
   return {
     isExecuted,
     isVerified: isExecuted || storedHash === payloadHash(packet),
+    /** Earlier packets that are not executed yet, over which the endpoint iterates when it executes this packet. */
     behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
   }
 }
@@ -119,7 +92,7 @@ export interface PaidBid {
 /** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
 export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeFunctionData({ abi: hubAbi, functionName: 'deliver', args: [bids.map(deliveryOf)] }),
+  data: encodeCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
 })
 
 const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
@@ -138,14 +111,8 @@ export async function readDeliveredFlags(
   bids: readonly PaidBid[],
   block: string,
 ): Promise<boolean> {
-  const taken = bids.map(({ source, sequence }) =>
-    readContract(
-      call,
-      hub,
-      { abi: hubAbi, functionName: 'isDelivered', args: [toHex(source), sequence] },
-      block,
-    ),
-  )
+  const read = contractReader(call, hub, hubAbi, block)
+  const taken = bids.map(({ source, sequence }) => read('isDelivered', [toHex(source), sequence]))
   return (await Promise.all(taken)).every(Boolean)
 }
 

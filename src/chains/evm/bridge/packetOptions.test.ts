@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { encodePacked, type Hex } from 'viem'
+import { encodePacked, type Hex, IntegerOutOfRangeError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { decodeLzReceiveOption, encodeLzReceiveOption } from './packetOptions.js'
 
@@ -37,8 +37,10 @@ describe('options', () => {
   })
 
   it('are refused of more than 128 bits', () => {
-    expect(() => encodeLzReceiveOption({ gas: 2n ** 128n, value: 0n })).toThrow(RangeError)
-    expect(() => encodeLzReceiveOption({ gas: 0n, value: -1n })).toThrow(RangeError)
+    expect(() => encodeLzReceiveOption({ gas: 2n ** 128n, value: 0n })).toThrow(
+      IntegerOutOfRangeError,
+    )
+    expect(() => encodeLzReceiveOption({ gas: 0n, value: -1n })).toThrow(IntegerOutOfRangeError)
   })
 
   const one = built(200_000n, 5n)

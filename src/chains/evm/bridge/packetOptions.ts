@@ -19,12 +19,8 @@ const GAS_BYTES = 16
 /** Largest value that an option can deliver: 128 bits. */
 export const MAX_VALUE_WEI = (1n << 128n) - 1n
 
-/** @throws RangeError for a field of more than 128 bits */
+/** @throws IntegerOutOfRangeError (viem) for a field of more than 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
-  for (const field of [gas, value]) {
-    if (field < 0n || field > MAX_VALUE_WEI)
-      throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
-  }
   const data =
     value === 0n
       ? encodePacked(['uint128'], [gas])

@@ -1,7 +1,5 @@
-import { encodeFunctionData } from 'viem'
+import { pad } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { addressToWord, parseAddress } from '../../../registry/primitives/address.js'
-import { toHex } from '../../../registry/primitives/bytes.js'
 import {
   AmountError,
   BridgeError,
@@ -15,7 +13,7 @@ import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { cacheByKey, cacheFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { isContract, readContract } from '../contracts/read.js'
+import { contractReader, encodeCall, isContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
@@ -66,7 +64,7 @@ export function createSpokeQuoter(
     const hubCalldata = encodePlaceBids(names, referral)
     const { bidsBase, perName } = await needs()
     const gas = bidsBase + perName * BigInt(names.length)
-    const delivery = { message: encodeMessage(senderWord(sender), hubCalldata), gas, value: sum }
+    const delivery = { message: encodeMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
     // cost of the bids in the gas token. Where the token is ETH this is their sum. Otherwise it is what their value
     // adds to the quote.
@@ -74,12 +72,11 @@ export function createSpokeQuoter(
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
     const value = delivered + withMargin(fee - delivered, config)
-    const args = [hubCalldata, encodeLzReceiveOption(delivery)] as const
     return {
       gasToken,
       transactionData: {
         to: contract,
-        data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args }),
+        data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, encodeLzReceiveOption(delivery)]),
         value,
       },
       registrationFee: delivered,
@@ -106,17 +103,10 @@ function share(
   })
 }
 
-/** The sender's address as 32 bytes of a message. @throws RangeError for text that is not an address */
-function senderWord(sender: string): Hex {
-  const address = parseAddress(sender)
-  if (typeof address === 'string') throw new RangeError(`${sender} is not an address`)
-  return toHex(addressToWord(address.bytes))
-}
-
 /** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
 async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
-  const question = { abi: spokeAbi, functionName: 'quote', args: [message, options] } as const
-  const { nativeFee: fee } = await readContract(call, spoke, question).catch((error) => {
+  const read = contractReader(call, spoke, spokeAbi)
+  const { nativeFee: fee } = await read('quote', [message, options]).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
       throw new BridgeError(`the bridge can't quote: ${error.message}`, { cause: error })
     throw error
@@ -125,10 +115,7 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await fallbackIfRefused(
-    readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }),
-    null,
-  )
+  const needs = await fallbackIfRefused(contractReader(call, spoke, spokeAbi)('gasNeeds'), null)
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 
@@ -137,8 +124,10 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   type: 'evm',
   to: hub,
   value: 0n,
-  data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
+  data: withdrawalData(to),
 })
+
+const withdrawalData = (to: Hex): Hex => encodeCall(hubAbi, 'withdrawRefund', [to])
 
 /** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
@@ -148,24 +137,14 @@ export async function withdrawalOnSpoke(
   to: Hex | null,
 ): Promise<UnsignedTransaction | null> {
   if (to === null && (await isContract(call, bidder))) return null
-  const args = [to ?? bidder] as const
-  const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })
+  const hubCalldata = withdrawalData(to ?? bidder)
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
-  const fee = await nativeFee(
-    call,
-    contract,
-    encodeMessage(senderWord(bidder), hubCalldata),
-    options,
-  )
+  const fee = await nativeFee(call, contract, encodeMessage(pad(bidder), hubCalldata), options)
   return {
     type: 'evm',
     to: contract,
-    data: encodeFunctionData({
-      abi: spokeAbi,
-      functionName: 'lzSend',
-      args: [hubCalldata, options],
-    }),
+    data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, options]),
     value: withMargin(fee, { bridgeMarginPercent }),
   }
 }

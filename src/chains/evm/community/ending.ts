@@ -1,4 +1,4 @@
-import { encodeFunctionData, zeroAddress, zeroHash } from 'viem'
+import { zeroAddress, zeroHash } from 'viem'
 import { NATIVE } from '../../../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../../registry/payment/payment.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
@@ -7,7 +7,7 @@ import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
 export interface EndedPayment {
@@ -35,7 +35,7 @@ export const refuseOrReleaseCall = (
   of: readonly EndedPayment[],
 ): BridgeCall => ({
   to: payments,
-  data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
+  data: encodeCall(abi, kind, [structs(of)]),
 })
 
 /** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
@@ -44,13 +44,12 @@ export function releaseAndWithdrawData(
   word: Hex,
 ): Hex {
   const { money, target } = of[0]!
-  const args = [
+  return encodeCall(abi, 'releaseAndWithdraw', [
     of.map(paymentStruct),
     word,
     tokenAddress(money.token),
     target.recipient as Hex,
-  ] as const
-  return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
+  ])
 }
 
 const structs = (of: readonly EndedPayment[]) =>
@@ -83,8 +82,7 @@ export const readPaymentOutcomes = (
   payments: Hex,
   ids: readonly Buffer[],
   block: Hex,
-) =>
-  readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
+) => contractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
  * True if the contract holds none of the payments any more as of a block, whoever ended them.

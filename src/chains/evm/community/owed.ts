@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import {
   type CommunityNameTarget,
   isForCommunityName,
@@ -9,7 +9,7 @@ import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader, encodeCall } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
 import { HELD_OUTCOME, paymentStruct, readPaymentOutcomes, tokenAddress } from './ending.js'
 
@@ -35,15 +35,11 @@ export async function owedByPayments(
   const latest = await getHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   const at = quantity(latest.number)
+  const read = contractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),
     inBatches(tokens, ASKED_AT_ONCE, (token) =>
-      readContract(
-        call,
-        payments,
-        { abi, functionName: 'creditOf', args: [payer as Hex, tokenAddress(token)] },
-        at,
-      ),
+      read('creditOf', [payer as Hex, tokenAddress(token)]),
     ),
   ])
   const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs
@@ -82,20 +78,19 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
 const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
 
 const creditOf = (token: string, amount: bigint, payments: Hex, to: string): OwedMoney => {
-  const args = [tokenAddress(token), to as Hex] as const
-  const transaction = callOf(payments, encodeFunctionData({ abi, functionName: 'withdraw', args }))
-  return { token, amount, payments: [], fromMs: null, transaction }
+  const data = encodeCall(abi, 'withdraw', [tokenAddress(token), to as Hex])
+  return { token, amount, payments: [], fromMs: null, transaction: callOf(payments, data) }
 }
 
 function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney {
   const { token } = batch[0]!.money
-  const args = [batch.map(paymentStruct), tokenAddress(token), to as Hex] as const
-  const transaction = callOf(
-    payments,
-    encodeFunctionData({ abi, functionName: 'reclaimAndWithdraw', args }),
-  )
+  const data = encodeCall(abi, 'reclaimAndWithdraw', [
+    batch.map(paymentStruct),
+    tokenAddress(token),
+    to as Hex,
+  ])
   const amount = batch.reduce((sum, { money }) => sum + money.amount, 0n)
-  return { token, amount, payments: batch, fromMs: null, transaction }
+  return { token, amount, payments: batch, fromMs: null, transaction: callOf(payments, data) }
 }
 
 const waiting = (payment: Paid): OwedMoney => ({

@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, erc20Abi, isHex, zeroAddress, zeroHash } from 'viem'
+import { encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { fallbackIf } from '../../../ops/log/errors.js'
 import { NATIVE } from '../../../registry/community/rules.js'
@@ -12,11 +12,11 @@ import {
   type Hex,
   orUnavailable,
 } from '../../chain.js'
-import type { BalancePort } from '../../requirementInputs.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
-import { releaseAndWithdrawData } from './ending.js'
+import { encodeCall } from '../contracts/read.js'
+import { releaseAndWithdrawData, tokenAddress } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
@@ -31,26 +31,21 @@ export function createCommunityPort(
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): Pick<EvmPort, keyof CommunityPort> {
-  const ask = (token: Hex, question: Hex): Promise<bigint> =>
-    orUnavailable(`chain "${label}"`, () =>
-      rpc.onOneNode((call) => askToken(call, token, question)),
-    )
+  const onOneNode = (ask: (call: Call) => Promise<bigint>) =>
+    orUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
     label,
     communityPayments: communityPayments ?? null,
-    tokenBalance: (token, wallet) => ask(token as Hex, balanceOf(wallet)),
+    tokenBalance: (token, wallet) => onOneNode((call) => readTokenBalance(call, token, wallet)),
     async communityPayment(request) {
       if (!communityPayments)
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
       const payment = paymentOf(communityPayments, request)
       const { token, amount } = request.price
       if (token === NATIVE) return payment
-      const args = [request.payer as Hex, communityPayments] as const
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
-      const allowed = await ask(
-        token as Hex,
-        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }),
-      )
+      const question = encodeCall(erc20Abi, 'allowance', [request.payer as Hex, communityPayments])
+      const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
       if (allowed >= amount) return payment
       return {
         ...payment,
@@ -71,17 +66,9 @@ export function createCommunityPort(
   }
 }
 
-/** Balances that decide about payments for good. While nodes contradict each other, the payment waits. */
-export const createBalancePort = (rpc: Rpc): BalancePort => ({
-  label: rpc.label,
-  tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, () =>
-      rpc.quorum((call) => askToken(call, token as Hex, balanceOf(wallet))),
-    ),
-})
-
-const balanceOf = (wallet: string): Hex =>
-  encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [wallet as Hex] })
+/** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
+export const readTokenBalance = (call: Call, token: string, wallet: string): Promise<bigint> =>
+  askToken(call, token as Hex, encodeCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
  * Calls a token through a probe contract: an `eth_call` without a receiver "deploys" a flag and the token's answer.
@@ -112,24 +99,20 @@ const paymentOf = (
 ) => ({
   type: 'evm' as const,
   to: payments,
-  data: encodeFunctionData({
-    abi: communityPaymentsAbi,
-    functionName: 'placeBid',
-    args: [
-      {
-        token: price.token === NATIVE ? zeroAddress : (price.token as Hex),
-        amount: price.amount,
-        paymentRecipient: price.recipient as Hex,
-        communityName: toHex(nameToWord(community)),
-        walletName: toHex(nameToWord(name)),
-        referralAddress: referral ? toHex(referral) : zeroHash,
-      },
-    ],
-  }),
+  data: encodeCall(communityPaymentsAbi, 'placeBid', [
+    {
+      token: tokenAddress(price.token),
+      amount: price.amount,
+      paymentRecipient: price.recipient as Hex,
+      communityName: toHex(nameToWord(community)),
+      walletName: toHex(nameToWord(name)),
+      referralAddress: referral ? toHex(referral) : zeroHash,
+    },
+  ]),
   value: price.token === NATIVE ? price.amount : 0n,
 })
 
 const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({
   to: token,
-  data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+  data: encodeCall(erc20Abi, 'approve', [spender, amount]),
 })

@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type AbiStateMutability,
   type ContractFunctionArgs,
   type ContractFunctionName,
   type ContractFunctionReturnType,
@@ -17,37 +18,44 @@ type View = 'view' | 'pure'
 /** Begins the code of an externally owned account that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
 
-/**
- * Reads from a contract at a block (number or tag in JSON-RPC form). viem's own `readContract` hides the node's
- * RpcError.
- * @throws RpcError of fault `refused`, also where the account has no code
- */
-export async function readContract<
+/** Encodes a call of a contract's function. */
+export const encodeCall = <
   const A extends Abi,
-  N extends ContractFunctionName<A, View>,
-  const P extends ContractFunctionArgs<A, View, N> = ContractFunctionArgs<A, View, N>,
+  N extends ContractFunctionName<A>,
+  const P extends ContractFunctionArgs<A, AbiStateMutability, N>,
 >(
-  call: Call,
-  to: Hex,
-  question: { abi: A; functionName: N; args?: P },
-  block = 'latest',
-): Promise<ContractFunctionReturnType<A, View, N, P>> {
-  const data = encodeFunctionData(question as unknown as EncodeFunctionDataParameters)
-  const answer = await call<Hex>('eth_call', [{ to, data }, block])
-  if (answer === '0x') throw new RpcError('refused', `${to} has no ${question.functionName}()`)
-  const result = { ...question, data: answer } as unknown as DecodeFunctionResultParameters
-  try {
-    return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
-  } catch (error) {
-    // a malformed answer is the node's fault, so another node is asked
-    throw new RpcError(
-      'transient',
-      `${to} answers ${question.functionName}() in another form`,
-      null,
-      { cause: error },
-    )
+  abi: A,
+  functionName: N,
+  args: P,
+): Hex => encodeFunctionData({ abi, functionName, args } as unknown as EncodeFunctionDataParameters)
+
+/**
+ * Creates a reader of a contract's functions at a block (number or tag in JSON-RPC form). viem's own `readContract`
+ * hides the node's RpcError.
+ * @returns a function that throws RpcError, of fault `refused` also where the account has no code
+ */
+export const contractReader =
+  <const A extends Abi>(call: Call, to: Hex, abi: A, block = 'latest') =>
+  async <
+    N extends ContractFunctionName<A, View>,
+    const P extends ContractFunctionArgs<A, View, N> = ContractFunctionArgs<A, View, N>,
+  >(
+    functionName: N,
+    args?: P,
+  ): Promise<ContractFunctionReturnType<A, View, N, P>> => {
+    const question = { abi, functionName, args } as unknown as EncodeFunctionDataParameters
+    const data = encodeFunctionData(question)
+    const answer = await call<Hex>('eth_call', [{ to, data }, block])
+    if (answer === '0x') throw new RpcError('refused', `${to} has no ${functionName}()`)
+    const result = { ...question, data: answer } as unknown as DecodeFunctionResultParameters
+    try {
+      return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
+    } catch (error) {
+      // a malformed answer is the node's fault, so another node is asked
+      const text = `${to} answers ${functionName}() in another form`
+      throw new RpcError('transient', text, null, { cause: error })
+    }
   }
-}
 
 /**
  * True if an account is a contract. An externally owned account is not, even if it delegates to a contract (EIP-7702).

@@ -19,7 +19,7 @@ import {
   NIL_DVN_COUNT,
   ulnAbi,
 } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import {
   type BridgeContract,
   type ComparedSetting,
@@ -47,8 +47,7 @@ export async function compareBridge(
 ): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<ComparedSetting> => {
-    const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
-    const found = isDeployed ? await readContract(ask, at, question) : NOBODY
+    const found = isDeployed ? await contractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
     return compareSetting(end, `peer ${eid}`, {
       wanted,
       found,
@@ -95,10 +94,8 @@ async function pathItems(
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
-  const found = await fallbackIfRefused(
-    readContract(ask, library, { abi: ulnAbi, functionName: 'getAppUlnConfig', args: [at, eid] }),
-    null,
-  )
+  const ofLibrary = contractReader(ask, library, ulnAbi)
+  const found = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
   const items = [
     compareSetting(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
@@ -120,10 +117,10 @@ async function pathItems(
   ]
   if (!sends) return items
   const { executor } = bridge
-  const [size, address] = await fallbackIfRefused(
-    readContract(ask, library, { abi: ulnAbi, functionName: 'executorConfigs', args: [at, eid] }),
-    [0, zeroAddress] as const,
-  )
+  const [size, address] = await fallbackIfRefused(ofLibrary('executorConfigs', [at, eid]), [
+    0,
+    zeroAddress,
+  ] as const)
   const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
   items.push(
     compareSetting(end, `executor ${about}`, {
@@ -142,13 +139,13 @@ async function readLibrary(
   { at, desired: { endpoint, role } }: BridgeContract,
   eid: number,
 ): Promise<string> {
-  const question = { abi: libraryManagerAbi, args: [at, eid] } as const
+  const ofEndpoint = contractReader(ask, endpoint, libraryManagerAbi)
   const read = async (): Promise<readonly [string, boolean]> =>
     role === 'hub'
-      ? readContract(ask, endpoint, { ...question, functionName: 'getReceiveLibrary' })
+      ? ofEndpoint('getReceiveLibrary', [at, eid])
       : Promise.all([
-          readContract(ask, endpoint, { ...question, functionName: 'getSendLibrary' }),
-          readContract(ask, endpoint, { ...question, functionName: 'isDefaultSendLibrary' }),
+          ofEndpoint('getSendLibrary', [at, eid]),
+          ofEndpoint('isDefaultSendLibrary', [at, eid]),
         ])
   const [address, isDefault] = await fallbackIfRefused(read(), ['', true] as const)
   return isDefault ? DEFAULT : address.toLowerCase()

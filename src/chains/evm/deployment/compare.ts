@@ -3,7 +3,7 @@ import type { DesiredChain } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import { compareBridge } from './bridge.js'
 import {
   DEPLOYMENT_PROXY,
@@ -85,10 +85,7 @@ async function codeItems(
   { label: chain, endpoint, eid }: DesiredChain,
   contracts: readonly DesiredContract[],
 ) {
-  const found = await fallbackIfRefused(
-    readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }),
-    null,
-  )
+  const found = await fallbackIfRefused(contractReader(ask, endpoint, endpointAbi)('eid'), null)
   const codes = await Promise.all(contracts.map((one) => compareCode(ask, chain, one)))
   const items = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
@@ -151,7 +148,7 @@ export const readSettingText = async (
   at: Hex,
   functionName: string,
   args: readonly unknown[] = [],
-) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
+) => String(await contractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
 /** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
 export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, wanted: Hex) {
@@ -164,14 +161,12 @@ export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, 
     ownerCallStep(callee, { abi: OURS, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
-  const items = [
-    compareSetting(callee, 'owner', { wanted, found: by, rank: STEP_ORDER.settings, step }),
-  ]
-  const none = { wanted: zeroAddress, found: pending, rank: STEP_ORDER.settings }
+  const items = [compareSetting(callee, 'owner', { wanted, found: by, step })]
   if (by === wanted)
     items.push(
       compareSetting(callee, 'pending owner', {
-        ...none,
+        wanted: zeroAddress,
+        found: pending,
         step: call('transferOwnership', [zeroAddress]),
       }),
     )
@@ -190,13 +185,7 @@ async function settingItems(
     read('paused'),
   ])
   const { callee, call, items } = owned
-  const set = (
-    field: string,
-    value: Hex | bigint,
-    found: string,
-    setter: string,
-    rank: number = STEP_ORDER.settings,
-  ) =>
+  const set = (field: string, value: Hex | bigint, found: string, setter: string, rank?: number) =>
     compareSetting(callee, field, {
       wanted: String(value),
       found,
@@ -205,7 +194,6 @@ async function settingItems(
     })
   items.push(
     compareSetting(callee, 'pause', {
-      rank: STEP_ORDER.settings,
       wanted: 'false',
       found: paused,
       step: null,
@@ -217,19 +205,9 @@ async function settingItems(
   if (what === 'payments') return items
   const minimum = await read('minimum')
   const ofHub = minimumWei > BigInt(minimum) ? STEP_ORDER.raiseHub : STEP_ORDER.lowerHub
-  const delegate = await readContract(ask, endpoint, {
-    abi: endpointAbi,
-    functionName: 'delegates',
-    args: [at],
-  })
+  const delegate = await contractReader(ask, endpoint, endpointAbi)('delegates', [at])
   items.push(
-    set(
-      'minimum in wei',
-      minimumWei,
-      minimum,
-      'setMinimum',
-      what === 'hub' ? ofHub : STEP_ORDER.settings,
-    ),
+    set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : undefined),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )
   if (what === 'hub')

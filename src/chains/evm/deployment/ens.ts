@@ -5,7 +5,7 @@ import { fallbackIfRefused } from '../../rpc/errors.js'
 import { type Call, createRpc } from '../../rpc/evm.js'
 import { createChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { contractReader } from '../contracts/read.js'
 import { compareCode, compareOwner, readSettingText } from './compare.js'
 import { contractCreation } from './creation.js'
 import { type ComparedSetting, compareSetting, ownerCallStep, STEP_ORDER } from './item.js'
@@ -71,20 +71,18 @@ export async function compareEns(ask: Call, desired: DesiredEns): Promise<Compar
   const help = signs
     ? 'Clear the other once each API has this key.'
     : place < 0 && 'Clear one by hand: none is free.'
-  const urls = { abi: ensResolverAbi, functionName: 'urls', args: [0n] } as const
-  const first = await fallbackIfRefused(readContract(ask, at.at, urls), 'none')
+  const ofResolver = contractReader(ask, at.at, ensResolverAbi)
+  const first = await fallbackIfRefused(ofResolver('urls', [0n]), 'none')
   return [
     { ...code, ...missing },
     ...items,
     compareSetting(callee, 'signer', {
-      rank: STEP_ORDER.settings,
       wanted: signer,
       found,
       advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
     compareSetting(callee, 'URL', {
-      rank: STEP_ORDER.settings,
       wanted: url,
       found: first,
       step: call('setUrls', [[url]]),
@@ -98,7 +96,7 @@ async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<
   const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
   const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
-    const asked = readContract(ask, to, { abi: ensRegistryAbi as Abi, functionName, args: [key] })
+    const asked = contractReader(ask, to, ensRegistryAbi as Abi)(functionName, [key])
     return String(await fallbackIfRefused(asked, zeroAddress)).toLowerCase() as Hex
   }
   const holder = await read(registry, 'owner')

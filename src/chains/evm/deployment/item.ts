@@ -1,5 +1,6 @@
-import { type Abi, encodeFunctionData, type Hex } from 'viem'
+import type { Abi, Hex } from 'viem'
 import type { DesiredChain } from '../../../config/desired.js'
+import { encodeCall } from '../contracts/read.js'
 
 /** A transaction that brings a chain closer to the desired state. */
 export interface DeploymentStep {
@@ -68,12 +69,13 @@ export function compareSetting(
   values: {
     wanted: string
     found: string
-    rank: number
+    /** Default: a setting's. */
+    rank?: number
     step: DeploymentStep | null
     advice?: string | false
   },
 ): ComparedSetting {
-  const { wanted, found, rank, step, advice } = values
+  const { wanted, found, rank = STEP_ORDER.settings, step, advice } = values
   const isRight = wanted === found
   const about = `${what}, ${field}`
   return {
@@ -102,5 +104,5 @@ export function ownerCallStep(
 ): DeploymentStep {
   const { abi, functionName, args, to = at, by = owner } = call
   const does = call.does ?? `calls ${functionName}(${args.join(', ')}) of ${to}`
-  return { chain, by, to, data: encodeFunctionData({ abi, functionName, args }), value: 0n, does }
+  return { chain, by, to, data: encodeCall(abi, functionName, args), value: 0n, does }
 }

@@ -8,7 +8,6 @@ import {
   type CommunityPort,
   orUnavailable,
 } from '../../chain.js'
-import type { BalancePort } from '../../requirementInputs.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
@@ -67,15 +66,8 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
   }
 }
 
-export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
-  label: rpc.label,
-  tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, () =>
-      rpc.quorum((call) => balanceOf(call, token, wallet)),
-    ),
-})
-
-const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
+/** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
+export const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
 /** The payer's associated token account, or another one where only that account holds enough. */

@@ -66,7 +66,7 @@ export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
 /** Instructions for payments for community names, and their accounts. */
-export function createCommunityProgram({ address, instruction }: Registrar) {
+export function createCommunityProgram({ address, instruction, decide }: Registrar) {
   /** Token account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
@@ -75,28 +75,25 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     token
       ? [readonlyAccount(token), writableAccount(vault(token)), writableAccount(account(token))]
       : []
-  /** @param paid account that gets the money */
-  const decide =
-    (
-      name: 'refuse_community' | 'release_community',
-      paid: (payment: CountedPayment) => PublicKey,
-    ) =>
-    (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction => {
-      const groups = payments.flatMap((one) => [
-        ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
-        ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
-      ])
-      const args = { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) }
-      return instruction(name, args, { relay_authority: relayAuthority }, groups)
-    }
+  /** Accounts of a decision. @param paid account that gets the money */
+  const accountsFor = (paid: (payment: CountedPayment) => PublicKey) => (one: CountedPayment) => [
+    ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
+    ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
+  ]
 
   return {
     paymentAccount,
     vault,
-    /** Gives payments back to their payers. Signed by the relay authority. */
-    refuse: decide('refuse_community', ({ payer }) => payer),
-    /** Pays payments out to their recipients. Signed by the relay authority. */
-    release: decide('release_community', ({ recipient }) => recipient),
+    /** Gives payments back to their payers. */
+    refuse: decide(
+      'refuse_community',
+      accountsFor(({ payer }) => payer),
+    ),
+    /** Pays payments out to their recipients. */
+    release: decide(
+      'release_community',
+      accountsFor(({ recipient }) => recipient),
+    ),
     /** Pays in SOL, or in a token. Signed by the payer. */
     pay(terms: CommunityPaymentTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms

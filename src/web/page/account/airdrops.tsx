@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { findChain } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Airdrop, Claim, Claims } from '../lib/types.js'
@@ -111,7 +112,7 @@ async function take(
   claim: Claim,
   refresh: () => Promise<void>,
 ) {
-  const chain = account.chains.find((one) => one.network === network)
+  const chain = findChain(account.chains, network)
   if (!chain) throw new Error('This chain is not served here.')
   if (claim.sender && claim.sender !== account.session?.address)
     throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)

@@ -15,7 +15,7 @@ import {
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
 import { Primary } from './primary.js'
-import { type Account, ownNames, type Question, useAccount } from './state.js'
+import { type Account, ownNames, ownWallet, type Question, useAccount } from './state.js'
 
 const WALLETS = '/v1/clusters/wallets'
 
@@ -242,11 +242,10 @@ const NAMES_SHOWN = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */
 function movingText(account: Account): string {
-  const { cluster, session } = account
   const names = ownNames(account)
-  const own = cluster?.wallets.find(({ address }) => address === session?.address)
+  const own = ownWallet(account)
   const isLast =
-    own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
+    own?.isVerified && account.cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)
     return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ' and others' : ''}.`
   return own

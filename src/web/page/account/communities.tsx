@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { chainName, priceText, shortText } from '../lib/format.js'
+import { chainName, findChain, priceText, shortText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, TYPED_INPUT } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
@@ -87,7 +87,7 @@ async function joinCommunity(
   )
   const chains = payableChains(account)
   // without a price that the wallet can pay, the service's error explains why
-  const price = prices.find(({ network }) => chains.some((chain) => chain.network === network))
+  const price = prices.find(({ network }) => findChain(chains, network))
   const body = { name: member, ...(price && { network: price.network }) }
   const made = await account.send<Registration>(`/v1/names/community/${community}/register`, {
     body,
@@ -98,7 +98,7 @@ async function joinCommunity(
 
 async function payName(account: Account, made: Registration, price: Price): Promise<unknown> {
   const { clusterName, transactionInfo: info } = made
-  const chain = payableChains(account).find(({ network }) => network === price.network)
+  const chain = findChain(payableChains(account), price.network)
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
   const text = () =>
@@ -152,7 +152,7 @@ function Payouts({ name }: { name: string }) {
   return (
     <ul class="rows">
       {payouts.map((payout) => {
-        const chain = account.chains.find(({ network }) => network === payout.network)
+        const chain = findChain(account.chains, payout.network)
         const isMine = payout.recipient === account.session?.address
         const sent = 'Sent. The money is yours once the chain has confirmed it.'
         const take = () =>

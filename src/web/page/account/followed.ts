@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { pause } from '../../../client/time.js'
 import { isFinalStatus, readStatus } from '../lib/live.js'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
@@ -87,7 +88,7 @@ export async function followPayment(
   const counted = inTheEnd(payment).then(async (tx) => {
     say(sent)
     for (let polls = 0; isDone && polls < POLLS; polls++) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await pause(POLL_MS)
       if (await isDone(tx).catch(() => false)) return done?.()
     }
   })
@@ -112,7 +113,7 @@ async function followOpen(
     if (left.aborted) return
     if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
     if (asked && status && isFinalStatus(status)) onEnd(asked, status)
-    await new Promise((resolve) => setTimeout(resolve, FOLLOW_PAUSE_MS))
+    await pause(FOLLOW_PAUSE_MS)
   }
 }
 

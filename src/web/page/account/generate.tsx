@@ -4,7 +4,7 @@ import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
-import { ActionButton, CheckBox, Form, type FormValues, Input, LabelledControl } from './pieces.js'
+import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
 import { useAccount, walletProofOf } from './state.js'
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
@@ -27,15 +27,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
-        <LabelledControl label="Kind">
-          <select name="type">
-            {Object.entries(WALLET_NAMES).map(([type, name]) => (
-              <option key={type} value={type}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </LabelledControl>
+        <Select label="Kind" name="type" options={Object.entries(WALLET_NAMES)} />
         <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
         <CheckBox name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.

@@ -9,7 +9,7 @@ import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { ActionButton, Dialog, Form, type FormValues, Input, LabelledControl } from './pieces.js'
+import { ActionButton, Dialog, Form, type FormValues, Input, Select } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
@@ -174,15 +174,11 @@ function Elsewhere() {
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
         <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
-        <LabelledControl label="Its kind">
-          <select name="kind">
-            {Object.entries(WALLET_KINDS).map(([kind, { name }]) => (
-              <option key={kind} value={kind}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </LabelledControl>
+        <Select
+          label="Its kind"
+          name="kind"
+          options={Object.entries(WALLET_KINDS).map(([kind, { name }]) => [kind, name])}
+        />
       </Form>
       {asked && (
         <Form label="Its signature" work={end} submit="Sign in">

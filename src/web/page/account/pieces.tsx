@@ -136,7 +136,7 @@ interface Described {
 }
 
 /** Form control with its label. */
-export function LabelledControl({
+function LabelledControl({
   label,
   hint,
   children,
@@ -149,6 +149,27 @@ export function LabelledControl({
       {hint && <small>{hint}</small>}
     </div>
   )
+}
+
+/** Choice of one option, under its label. */
+export const Select = ({ label, options, chosen, ...select }: SelectProps) => (
+  <LabelledControl label={label}>
+    <select {...select}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value} selected={value === chosen}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </LabelledControl>
+)
+interface SelectProps {
+  label: string
+  name: string
+  options: readonly (readonly [value: string, text: string])[]
+  /** Value of the selected option; default: the first one. */
+  chosen?: string | undefined
+  onChange?: (event: TargetedEvent<HTMLSelectElement>) => void
 }
 
 /** `Ethereum (ETH)` */

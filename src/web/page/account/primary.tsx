@@ -5,8 +5,8 @@ import { serviceFacts } from '../lib/service.js'
 import type { PrimaryName } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { ActionButton, LabelledControl } from './pieces.js'
-import { type Account, useAccount } from './state.js'
+import { ActionButton, Select } from './pieces.js'
+import { type Account, ownWallet, useAccount } from './state.js'
 import type { Transaction } from './wallets/kind.js'
 
 type OnChain = PrimaryName['chains'][number]
@@ -20,9 +20,9 @@ const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
  * Names that may stand for the wallet: names of its cluster, the wallet's name below each, and its names below
  * communities.
  */
-function namesOf({ owned, cluster, session }: Account): string[] {
-  const wallet = cluster?.wallets.find(({ address }) => address === session?.address)
-  return owned.items.flatMap(({ name }) =>
+function namesOf(account: Account): string[] {
+  const wallet = ownWallet(account)
+  return account.owned.items.flatMap(({ name }) =>
     wallet && !name.includes('/') ? [name, `${name}/${wallet.name}`] : [name],
   )
 }
@@ -46,15 +46,13 @@ export function Primary() {
   return (
     <Card title="Primary name">
       <p class="soft">Sites that read ENS show it in place of your address.</p>
-      <LabelledControl label="Your name in ENS">
-        <select name="primary" value={name} onChange={(event) => choose(event.currentTarget.value)}>
-          {names.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </LabelledControl>
+      <Select
+        label="Your name in ENS"
+        name="primary"
+        options={names.map((one) => [one, one])}
+        chosen={name}
+        onChange={(event) => choose(event.currentTarget.value)}
+      />
       <LoadedContent asked={asked} lines={1}>
         {({ ensName, chains }) => (
           <ul class="rows">

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { amountText, momentText, priceText } from '../lib/format.js'
+import { amountText, findChain, momentText, priceText } from '../lib/format.js'
 import { TYPED_INPUT } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
@@ -66,7 +66,7 @@ function reasonText(
 
 function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const account = useAccount()
-  const chain = account.chains.find(({ network }) => network === refund.network)
+  const chain = findChain(account.chains, refund.network)
   const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
   const elsewhere = async (typed: FormValues) => {
     const to = typed('to')

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { NAME_RULE, parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
-import { costText, moneyText } from '../lib/format.js'
+import { costText, findChain, moneyText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
 import { afterTyping, timeText, useNameOffer } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, FollowedList, Form, Input, LabelledControl } from './pieces.js'
-import { type Account, payableChains, useAccount } from './state.js'
+import { chainText, FollowedList, Form, Input, Select } from './pieces.js'
+import { type Account, ownWallet, payableChains, useAccount } from './state.js'
 
 /** Facts that are shown before a signature: whether the name is free, and its price. */
 interface Offer {
@@ -119,7 +119,7 @@ export function Register() {
   const { wanted, setWanted } = account
   const [label, setLabel] = useState('')
   const chains = payableChains(account)
-  const chain = chains.find(({ network }) => network === label) ?? chains[0]
+  const chain = findChain(chains, label) ?? chains[0]
   const typed = canonicalName(wanted)
   const isName = parseNewName(typed) !== null
   const offer = usePolled<Offer>(
@@ -149,19 +149,13 @@ export function Register() {
         ) : (
           <Form label="Register a name" work={submit} submit="Register">
             <NameInput />
-            <LabelledControl label="Pay on">
-              <select
-                name="chain"
-                value={chain?.network}
-                onChange={(event) => setLabel(event.currentTarget.value)}
-              >
-                {chains.map((one) => (
-                  <option key={one.network} value={one.network}>
-                    {chainText(one)}
-                  </option>
-                ))}
-              </select>
-            </LabelledControl>
+            <Select
+              label="Pay on"
+              name="chain"
+              options={chains.map((one) => [one.network, chainText(one)])}
+              chosen={chain?.network}
+              onChange={(event) => setLabel(event.currentTarget.value)}
+            />
             <Price
               offer={offer}
               isName={isName}
@@ -195,10 +189,9 @@ interface PriceProps {
 }
 
 async function register(account: Account, name: string, chain: Chain): Promise<boolean> {
-  const { confirmed, cluster, session } = account
+  const { confirmed } = account
   const offer = await offerOf(account, name, chain)
-  const own = cluster?.wallets.find(({ address }) => address === session?.address)
-  if (own?.isPrivate && !(await confirmed(REVEALS))) return false
+  if (ownWallet(account)?.isPrivate && !(await confirmed(REVEALS))) return false
   const text = () =>
     `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
-import { amountText, parseAmount, priceText } from '../lib/format.js'
+import { amountText, findChain, parseAmount, priceText } from '../lib/format.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
 import { LoadedContent } from '../parts/basics.js'
-import { chainText, Form, type FormValues, Input, LabelledControl } from './pieces.js'
+import { chainText, Form, type FormValues, Input, Select } from './pieces.js'
 import { type Account, payableChains, useAccount } from './state.js'
 
 /**
@@ -40,7 +40,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const [chosen, setChosen] = useState<string | null>(null)
   const chains = payableChains(account)
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
-  const chain = chains.find(({ network }) => network === price?.network)
+  const chain = findChain(chains, price?.network)
   // the form can edit only one kind of price; other prices can only be kept
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
@@ -50,25 +50,22 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
     // keep the form as it is: after a reset, a double click would submit the initial values
     return false
   }
-  const option = (value: string, text: string) => (
-    <option value={value} selected={who === value}>
-      {text}
-    </option>
-  )
+  const kept = `Everybody who pays, by the ${rules?.prices.length} price(s) as they are`
+  const options = Object.entries({
+    ...(who === 'kept' && { kept }),
+    free: 'Everybody, free',
+    ...(chains.length > 0 && { paid: 'Everybody who pays' }),
+    owners: 'Only wallets of my cluster, for others too',
+  })
   return (
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
-      <LabelledControl label="Who may register">
-        <select name="who" onChange={(event) => setChosen(event.currentTarget.value)}>
-          {who === 'kept' &&
-            option(
-              'kept',
-              `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`,
-            )}
-          {option('free', 'Everybody, free')}
-          {chains.length > 0 && option('paid', 'Everybody who pays')}
-          {option('owners', 'Only wallets of my cluster, for others too')}
-        </select>
-      </LabelledControl>
+      <Select
+        label="Who may register"
+        name="who"
+        options={options}
+        chosen={who}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+      />
       {(chosen === null || chosen === 'kept' ? who : chosen) === 'paid' && (
         <>
           <Input
@@ -80,15 +77,12 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
             autocomplete="off"
             defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
           />
-          <LabelledControl label="Paid on">
-            <select name="chain">
-              {chains.map((one) => (
-                <option key={one.network} value={one.network} selected={one === chain}>
-                  {chainText(one)}
-                </option>
-              ))}
-            </select>
-          </LabelledControl>
+          <Select
+            label="Paid on"
+            name="chain"
+            options={chains.map((one) => [one.network, chainText(one)])}
+            chosen={chain?.network}
+          />
         </>
       )}
       {(rules?.requirements.length || rules?.startsAt) && (
@@ -105,7 +99,7 @@ async function setRules(
   typed: FormValues,
 ): Promise<void> {
   const who = typed('who')
-  const chain = payableChains(account).find(({ network }) => network === typed('chain'))
+  const chain = findChain(payableChains(account), typed('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
   const paid = who === 'paid' ? [priceOf(account, typed('amount'), chain!)] : []
   const body = {
@@ -117,7 +111,7 @@ async function setRules(
   const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
   await account.reload()
   const price = set.prices[0]
-  const priced = payableChains(account).find(({ network }) => network === price?.network)
+  const priced = findChain(payableChains(account), price?.network)
   const asked = price ? `for ${priceText(price, priced)}` : 'free'
   account.say(
     set.ownersOnly

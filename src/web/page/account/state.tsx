@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
+import { pause } from '../../../client/time.js'
 import { familyOf } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
@@ -141,9 +142,7 @@ function useTalk() {
           left.addEventListener('abort', () => answer(false))
         })
       const answered = before.current.then(ask)
-      before.current = answered.then(
-        () => new Promise((resolve) => setTimeout(resolve, DOUBLE_CLICK_MS)),
-      )
+      before.current = answered.then(() => pause(DOUBLE_CLICK_MS))
       return answered
     },
   }
@@ -378,6 +377,10 @@ export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
     ({ canRegister, network }) =>
       canRegister && familyOf(network).addressType === (session?.type ?? 'evm'),
   )
+
+/** The signed-in wallet's entry in its cluster. */
+export const ownWallet = ({ cluster, session }: Account) =>
+  cluster?.wallets.find(({ address }) => address === session?.address)
 
 /** Names held by the wallet's cluster. */
 export const ownNames = ({ owned }: Account): string[] =>

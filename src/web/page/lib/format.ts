@@ -62,6 +62,12 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
   17000: 'Holesky',
 }
 
+/** The chain of a network label. */
+export const findChain = <C extends { network: string }>(
+  chains: readonly C[] | undefined,
+  label: string | null | undefined,
+): C | undefined => chains?.find(({ network }) => network === label)
+
 export function chainName(network: string): string {
   const { label, name } = familyOf(network)
   const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name

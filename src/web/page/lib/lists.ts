@@ -10,23 +10,31 @@ export interface ListPart<T> {
   isMore: boolean
 }
 
-/** Names per read. One more is requested, to see whether others follow. */
-const NAMES = 100
+/** Reads a route. */
+type Ask = <T>(path: string) => Promise<T>
 
-/** Reads the names after the known ones. @returns all names so far */
-export async function readNextNames(
-  address: string,
-  known: readonly OwnedName[],
-  ask: <T>(path: string) => Promise<T>,
-): Promise<ListPart<OwnedName>> {
-  const query = new URLSearchParams({ limit: String(NAMES + 1) })
+/**
+ * Reads the items of a route after the known ones. One more than `count` is requested, to see whether others follow.
+ * @returns all items so far
+ */
+export async function readNext<T extends { name: string }>(
+  path: string,
+  count: number,
+  known: readonly T[],
+  ask: Ask,
+): Promise<ListPart<T>> {
+  const query = new URLSearchParams({ limit: String(count + 1) })
   const last = known.at(-1)
   if (last) query.set('after', last.name)
-  const read = await ask<OwnedName[]>(
-    `/v1/names/owner/address/${encodeURIComponent(address)}?${query}`,
-  )
-  return { items: [...known, ...read.slice(0, NAMES)], isMore: read.length > NAMES }
+  const read = await ask<T[]>(`${path}?${query}`)
+  return { items: [...known, ...read.slice(0, count)], isMore: read.length > count }
 }
+
+/** Names per read. */
+const NAMES = 100
+
+export const readNextNames = (address: string, known: readonly OwnedName[], ask: Ask) =>
+  readNext(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
 
 /**
  * Reads a list whenever the key or the network changes; `more` reads its next part.

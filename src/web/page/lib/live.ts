@@ -1,15 +1,15 @@
+import { FINAL } from '../../../client/status.js'
 import { callApi } from './api.js'
 import { useApi } from './net.js'
-import type { FeedEvent, Status, TxStatus } from './types.js'
+import type { FeedEvent, TxStatus } from './types.js'
 
 /** Polling of data that changes. All polling is here. */
 
 /** Pause between two reads of the feed. */
 const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
-const FINAL: ReadonlySet<Status> = new Set(['finalized', 'lost_bid', 'invalid'])
 
-export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL.has(status)
+export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL.includes(status)
 
 /** Number of an event in its feed. */
 export const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { pause } from '../../../client/time.js'
 import { callApi } from './api.js'
 import { serviceFacts } from './service.js'
 
@@ -65,7 +66,7 @@ export function usePolled<T>(
           setAsked((known) => ({ ...known, error: error as Error }))
           if (everyMs === 0) return
         }
-      await new Promise((resolve) => setTimeout(resolve, everyMs))
+      await pause(everyMs)
       if (!signal.aborted) void askAgain()
     }
     void askAgain()

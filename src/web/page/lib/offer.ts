@@ -1,5 +1,6 @@
+import { pause } from '../../../client/time.js'
 import { callApi } from './api.js'
-import { chainName, durationText, moneyText } from './format.js'
+import { chainName, durationText, findChain, moneyText } from './format.js'
 import { useNet, usePolled } from './net.js'
 import type { Availability, Overview } from './types.js'
 
@@ -39,7 +40,7 @@ function termsText(price: string, overview: Overview): string {
 export function timeText({ network }: { network: string }, overview: Overview | undefined): string {
   const { chains = [] } = overview ?? {}
   const [hub] = chains
-  const chain = chains.find((one) => one.network === network)
+  const chain = findChain(chains, network)
   if (!hub?.confirmSeconds || !chain?.confirmSeconds) return ''
   if (chain === hub) return `It is yours about ${durationText(hub.confirmSeconds)} after you pay.`
   const seconds = chain.confirmSeconds + hub.confirmSeconds
@@ -50,10 +51,7 @@ export function timeText({ network }: { network: string }, overview: Overview | 
 const TYPING_MS = 200
 
 /** Waits until the visitor has stopped typing. @throws the signal's reason if one was typed */
-export async function afterTyping(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
-  signal.throwIfAborted()
-}
+export const afterTyping = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
 /** Reads the offer of a name while it is typed. @param name null while there is none */
 export function useNameOffer(name: string | null) {

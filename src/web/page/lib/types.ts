@@ -15,7 +15,6 @@ export type Availability = Schemas['Availability']
 export type NameRecord = Schemas['NameRecord']
 export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']
-export type Status = TxStatus['status']
 export type Community = Schemas['Community']
 /** Price of a name below a community. */
 export type Price = Community['prices'][number]

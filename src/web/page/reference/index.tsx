@@ -1,8 +1,9 @@
+import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { usePolled, useTitle } from '../lib/net.js'
 import { Card, Link, LoadedContent } from '../parts/basics.js'
-import { type OpenApiDocument, routesByTag } from './document.js'
+import { routesByTag } from './document.js'
 import { RouteView } from './route.js'
 
 /** `/docs`: the routes of the service, from its own OpenAPI documents. */
@@ -29,7 +30,7 @@ const GUIDES = {
 export default function Reference() {
   const { query } = useLocation()
   const version = VERSIONS[query.version === '0.1' ? 1 : 0]
-  const asked = usePolled<OpenApiDocument>(version.document, async (signal) =>
+  const asked = usePolled<OpenAPIObject>(version.document, async (signal) =>
     (await fetch(version.document, { signal })).json(),
   )
   useTitle('API')
@@ -52,7 +53,7 @@ export default function Reference() {
   )
 }
 
-function Routes({ document: described, path }: { document: OpenApiDocument; path: string }) {
+function Routes({ document: described, path }: { document: OpenAPIObject; path: string }) {
   const [filter, setFilter] = useState('')
   const [token, setToken] = useState('')
   const byTag = [...routesByTag(described)].map(

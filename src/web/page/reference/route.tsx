@@ -1,23 +1,21 @@
+import type {
+  OpenAPIObject,
+  ParameterObject,
+  RequestBodyObject,
+  ResponseObject,
+} from 'openapi3-ts/oas31'
 import { useState } from 'preact/hooks'
-import {
-  exampleOf,
-  type OpenApiDocument,
-  type Parameter,
-  type Response,
-  type Route,
-  resolveReference,
-  typeText,
-} from './document.js'
+import { exampleOf, type Route, resolveReference, typeText } from './document.js'
 import { clientText, curlText, type SampleRequest, samplePath } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
 /** Maximum number of characters of a response to show. */
 const SHOWN = 20_000
-const NO_RESPONSE: Response = { description: '' }
+const NO_CONTENT: RequestBodyObject = { content: {} }
 
 interface RouteProps {
-  document: OpenApiDocument
+  document: OpenAPIObject
   route: Route
   /** Authentication key; empty for none. */
   token: string
@@ -49,29 +47,35 @@ export function RouteView(props: RouteProps) {
 }
 
 /** Path and query parameters of a route. `testnet` is left out, because the page sets it for all routes. */
-const parametersOf = (document: OpenApiDocument, { parameters = [] }: Route): Parameter[] =>
+const parametersOf = (document: OpenAPIObject, { parameters = [] }: Route): ParameterObject[] =>
   parameters
-    .map((parameter) => resolveReference<Parameter>(document, parameter))
+    .map((parameter) => resolveReference<ParameterObject>(document, parameter))
     .filter((parameter) => parameter.in !== 'header')
 
 function Details({ document, route, token }: RouteProps) {
-  const { method, path, description, requestBody, responses, security = [] } = route
+  const {
+    method,
+    path,
+    description,
+    requestBody = NO_CONTENT,
+    responses = {},
+    security = [],
+  } = route
   const parameters = parametersOf(document, route)
-  const content = requestBody?.content[JSON_TYPE]
-  const isStream =
-    STREAM_TYPE in (resolveReference(document, responses['200'] ?? NO_RESPONSE).content ?? {})
+  const content = resolveReference(document, requestBody).content[JSON_TYPE]
+  const isStream = STREAM_TYPE in resolveReference(document, responses['200'] ?? NO_CONTENT).content
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(
       parameters.map(({ name, required, schema }) => [
         name,
-        required ? String(exampleOf(document, schema)) : '',
+        required ? String(exampleOf(document, schema!)) : '',
       ]),
     ),
   )
   const [body, setBody] = useState(() =>
-    JSON.stringify(content && (content.example ?? exampleOf(document, content.schema)), null, 2),
+    JSON.stringify(content && (content.example ?? exampleOf(document, content.schema!)), null, 2),
   )
-  const valuesIn = (place: Parameter['in']) =>
+  const valuesIn = (place: ParameterObject['in']) =>
     Object.fromEntries(
       parameters
         .filter((one) => one.in === place && (place === 'path' || values[one.name] !== ''))
@@ -121,7 +125,7 @@ function Details({ document, route, token }: RouteProps) {
       {content && (
         <>
           <h4>Body</h4>
-          <Code text={typeText(document, content.schema)} />
+          <Code text={typeText(document, content.schema!)} />
         </>
       )}
       {Object.entries(responses).map(([status, response]) => (
@@ -142,9 +146,9 @@ function Answer({
   status,
   response,
 }: {
-  document: OpenApiDocument
+  document: OpenAPIObject
   status: string
-  response: Route['responses'][string]
+  response: ResponseObject
 }) {
   const { description, content = {} } = resolveReference(document, response)
   const isError = Number(status) >= 400
@@ -157,7 +161,7 @@ function Answer({
         Object.entries(content).map(([type, { schema }]) => (
           <div key={type}>
             {type !== JSON_TYPE && <p class="soft">{type}</p>}
-            <Code text={typeText(document, schema)} />
+            <Code text={typeText(document, schema!)} />
           </div>
         ))}
     </>

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
 import { callApi } from '../lib/api.js'
-import { chainName, priceText } from '../lib/format.js'
-import { type ListPart, readNextNames, useListParts } from '../lib/lists.js'
+import { chainName, findChain, priceText } from '../lib/format.js'
+import { type ListPart, readNext, readNextNames, useListParts } from '../lib/lists.js'
 import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
@@ -131,7 +131,7 @@ function Rules({
   const airdrop = airdrops.data?.find(({ community }) => community === name)
   if (!chains.data) return null
   const price = prices[0]
-  const chain = chains.data.find(({ network }) => network === price?.network)
+  const chain = findChain(chains.data, price?.network)
   const cost = price && `${priceText(price, chain)} on ${chainName(price.network)}`
   return (
     <p class="note">
@@ -157,15 +157,8 @@ const MEMBERS = 25
 
 /** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
-  const { asked, more } = useListParts<Member>(
-    community,
-    async (known, get): Promise<ListPart<Member>> => {
-      const query = new URLSearchParams({ limit: String(MEMBERS + 1) })
-      const last = known.at(-1)
-      if (last) query.set('after', last.name)
-      const read = await get<Member[]>(`/v1/communities/${community}/members?${query}`)
-      return { items: [...known, ...read.slice(0, MEMBERS)], isMore: read.length > MEMBERS }
-    },
+  const { asked, more } = useListParts<Member>(community, (known, get) =>
+    readNext(`/v1/communities/${community}/members`, MEMBERS, known, get),
   )
   return (
     <Card title="Members">

@@ -3,6 +3,7 @@ import {
   agoText,
   chainName,
   durationText,
+  findChain,
   groupedDigits,
   momentText,
   moneyText,
@@ -234,7 +235,7 @@ function Facts({ found }: { found: TxStatus }) {
   const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = found
-  const chain = chains.find((one) => one.network === network)
+  const chain = findChain(chains, network)
   const explorer = chain?.explorer
   const expected = expectedText(found, overview)
   return (
@@ -283,7 +284,7 @@ function expectedText(
   { status, network, confirmations }: TxStatus,
   overview: Overview | undefined,
 ): string {
-  const seconds = overview?.chains.find((one) => one.network === network)?.confirmSeconds
+  const seconds = findChain(overview?.chains, network)?.confirmSeconds
   if (status !== 'pending' || !seconds) return ''
   const { have, need } = confirmations ?? { have: 0, need: 1 }
   const left = need === 0 ? 1 : Math.max(0, 1 - have / need)
