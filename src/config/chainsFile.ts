@@ -6,6 +6,7 @@ import {
   checkClusters,
   clusterShape,
   hasConfiguredCluster,
+  hubOf,
   missingSettings,
   perNetwork,
   withClusterPresets,
@@ -93,9 +94,7 @@ const chainsFile = sections
 /** Fills in defaults that depend on other settings. */
 function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
-    const isLocal = file.chains.some(
-      (chain) => chain.network === network && chain.role === 'hub' && chain.local,
-    )
+    const isLocal = hubOf(file.chains, network)?.local
     const spendCapWei =
       settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
     const dailyCapWei =

@@ -50,7 +50,8 @@ export const familiesWithCluster = (drafts: Drafts): Family[] =>
 export const hasConfiguredCluster = (drafts: Drafts, network: Network): boolean =>
   clustersOf(drafts).some((found) => found.network === network)
 
-const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
+/** The hub of a network; undefined where the network has none. */
+export const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in the clusters' presets, by network and hub. A local hub has none. */

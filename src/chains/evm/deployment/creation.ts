@@ -73,11 +73,19 @@ type Of<Keys extends keyof DesiredChain> = Pick<DesiredChain, Keys>
 type App = Of<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
 
 /** Creation code of a hub, constructor arguments included. */
-export const hubCreationCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
-  const { endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei } = hub
-  const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
-  return encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
-}
+export const hubCreationCode = ({
+  endpoint,
+  owner,
+  relayer,
+  pauser,
+  minimumWei,
+  deliverLimitWei,
+}: App & Of<'relayer' | 'deliverLimitWei'>): Hex =>
+  encodeDeployData({
+    abi: hubAbi,
+    bytecode: hubBytecode,
+    args: [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei],
+  })
 
 /**
  * Creation code of a spoke, constructor arguments included.
@@ -94,13 +102,17 @@ export const spokeCreationCode = (
   })
 
 /** Creation code of a contract for payments, constructor arguments included. */
-export const paymentsCreationCode = (
-  payments: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>,
-): Hex => {
-  const { owner, relayer, pauser, reclaimSeconds } = payments
-  const args = [owner, relayer, pauser, reclaimSeconds] as const
-  return encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
-}
+export const paymentsCreationCode = ({
+  owner,
+  relayer,
+  pauser,
+  reclaimSeconds,
+}: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>): Hex =>
+  encodeDeployData({
+    abi: communityPaymentsAbi,
+    bytecode: communityPaymentsBytecode,
+    args: [owner, relayer, pauser, reclaimSeconds],
+  })
 
 /**
  * Creation of an airdrop distributor. Distributors differ by the root of their tree.
