@@ -2,7 +2,7 @@ import { pad } from 'viem'
 import { expect, it } from 'vitest'
 import { type Call, NodePool } from '../../rpc/nodes.js'
 import { hubAbi } from './index.js'
-import { readContract } from './read.js'
+import { contractReader } from './read.js'
 
 it('an answer that the contract can’t have given is a fault of its node, and another node is asked', async () => {
   const known = pad('0x07')
@@ -18,8 +18,7 @@ it('an answer that the contract can’t have given is a fault of its node, and a
         answers[url] as T,
     headOf: async () => ({ height: 8, timeMs: null }),
   })
-  const question = { abi: hubAbi, functionName: 'deliverLimit' } as const
-  expect(await rpc.onOneNode((call) => readContract(call, `0x${'11'.repeat(20)}`, question))).toBe(
-    7n,
-  )
+  const hub = `0x${'11'.repeat(20)}` as const
+  const limit = await rpc.onOneNode((call) => contractReader(call, hub, hubAbi)('deliverLimit'))
+  expect(limit).toBe(7n)
 })
