@@ -1,4 +1,4 @@
-import type { Signer } from './families.js'
+import type { Signer } from './signer.js'
 
 /** An account of viem, or a wallet client with one. */
 export interface EvmWallet {

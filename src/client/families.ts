@@ -1,16 +1,10 @@
 import { type EvmWallet, evmSigner } from './evmWallet.js'
+import type { Signer } from './signer.js'
 import { type SolanaWallet, type StandardWallet, solanaSigner } from './solanaWallet.js'
 import type { QuoteFamily } from './types.js'
 
 /** Structural types of wallets that can sign in. No wallet library is imported. */
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
-
-/** The parts of a wallet that are needed to sign in. */
-export interface Signer {
-  wallet: string
-  /** Signs a text. @returns the signature in the form that the service accepts */
-  sign(message: string): Promise<string>
-}
 
 interface ClientFamily {
   /** True if the network label of all its chains is the family's key. A network of any other label is an EVM chain. */
@@ -20,7 +14,7 @@ interface ClientFamily {
 }
 
 /** Families of chains that have a route for quotes. The EVM family is last, because it accepts a wallet of any form. */
-export const FAMILIES = {
+const FAMILIES = {
   solana: { hasLabel: true, signerOf: solanaSigner },
   evm: { hasLabel: false, signerOf: evmSigner },
 } as const satisfies Record<QuoteFamily, ClientFamily>

@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js'
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
@@ -32,7 +31,7 @@ import {
 } from '../registry/log/tree.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
-
+import { sha256 } from './sha256.js'
 import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }

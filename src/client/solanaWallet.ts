@@ -1,5 +1,5 @@
 import { bytesToHex } from './bytes.js'
-import type { Signer } from './families.js'
+import type { Signer } from './signer.js'
 
 /** A wallet of Solana as extensions and wallet adapters have it. */
 export interface SolanaWallet {

@@ -1,17 +1,6 @@
 import type { LabelledKey } from '../../registry/families.js'
+import type { MadeKey } from './madeKey.js'
 import { makeSolanaKey } from './solana.js'
-
-/** A new key by which the relayer acts on a family's chains. */
-export interface MadeKey {
-  /** Variable that names the file. */
-  readonly variable: string
-  readonly file: string
-  readonly content: string
-  /** Sentence that names the key's public part. */
-  readonly note: string
-  /** Commands that bring the family's program onto its chain. @param network option of these commands, or nothing */
-  steps(network: string): string[]
-}
 
 /** What `clusterd init` makes for each family that an option adds. */
 export const MAKE_KEY: Readonly<Record<LabelledKey, () => MadeKey>> = { solana: makeSolanaKey }

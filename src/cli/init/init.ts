@@ -6,7 +6,8 @@ import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { MAKE_KEY, type MadeKey } from './families.js'
+import { MAKE_KEY } from './families.js'
+import type { MadeKey } from './madeKey.js'
 
 /** Options of `clusterd init`. A family's option has the family's key. */
 export interface InitOptions extends Partial<Record<LabelledKey, boolean>> {
