@@ -121,7 +121,7 @@ const remember = (
 ): Promise<void> =>
   rememberSighting(context.pool, context.network, tx, {
     chain,
-    sender: fromHex(seen.sender),
+    sender: seen.sender && fromHex(seen.sender),
     nonce: seen.nonce,
     seenMs: context.now(),
   })
