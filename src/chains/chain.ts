@@ -28,8 +28,9 @@ export interface MinedTx {
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
-  sender: Hex
-  nonce: number
+  /** With the nonce, as the transaction's signature proves them. Null for a type that only some chains have. */
+  sender: Hex | null
+  nonce: number | null
   /**
    * True if the transaction calls one of our contracts, or one of them emitted a log in it. Other transactions are not
    * stored.

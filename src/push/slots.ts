@@ -27,13 +27,14 @@ export class PlaceLimiter {
 
   /**
    * Takes places.
-   * @param end ends the request, whose places go to a client with fewer where none is free
+   * @param end ends the request, so that its places can go to a client with fewer; such a client has to pass it, too
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {
     const own = this.#of.get(client)?.count ?? 0
     if (own + count > this.#bounds.perClient) return 'perClient'
-    if (this.#taken + count > this.#bounds.total && !this.#endOne(own + count)) return 'total'
+    const isFull = this.#taken + count > this.#bounds.total
+    if (isFull && !(end && this.#endOne(own + count))) return 'total'
     const taken = this.#of.get(client) ?? { count: 0, ends: new Set() }
     this.#of.set(client, taken)
     taken.count += count
@@ -64,8 +65,9 @@ export class PlaceLimiter {
 
   /** Ends the newest request of the client with most places. @returns false where no client has more than `most` */
   #endOne(most: number): boolean {
-    const [first] = [...this.#of.values()].sort((a, b) => b.count - a.count)
-    const newest = first && first.count > most ? [...first.ends].at(-1) : undefined
+    let first: Taken | undefined
+    for (const taken of this.#of.values()) if (taken.count > (first?.count ?? most)) first = taken
+    const newest = first && [...first.ends].at(-1)
     newest?.()
     return newest !== undefined
   }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
+import { emptyRecord } from '../../src/chains/evm/record.js'
+import { RangeFetcher } from '../../src/indexer/evm/rangeFetcher.js'
 import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
@@ -166,6 +168,30 @@ describe('nodes with limitations', () => {
     // which node is asked first decides how the gap is found: by the record, or by the other node
     expect(errors[0]!.message).toMatch(/do not make its contracts' record|contradict each other/)
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
+  })
+
+  it('records that one node alone gave refute no other node once it answers', async () => {
+    const lie = { block: -1, name: `gift-${made()}`, isOn: true }
+    await world.bid(0, [`true-${made()}`])
+    lie.block = await head()
+    await world.test.mine({ blocks: GAP })
+    const keeps = pruned(20)
+    const forge = forger(lie)
+    let isSilent = true
+    const first = await node(async (...asked) => (await keeps(...asked)) ?? forge(...asked))
+    const second = await node(async (...asked) => (isSilent ? 'lost' : keeps(...asked)))
+    const { chain } = await world.open({ rpcUrls: [first, second] })
+    const from = world.config.startBlock
+    const to = await confirmed()
+    const before = { lastHash: null, record: emptyRecord(world.config) }
+    const { latest } = await chain.heads()
+    const fetcher = new RangeFetcher(chain, () => false)
+    await fetcher.foldAhead(before, { from, confirmed: to, latest }, 1, () => {})
+    isSilent = false
+    const read = async () => {
+      for await (const _ of fetcher.ranges(before, from, to, 2));
+    }
+    await expect(read()).rejects.toThrow('its nodes contradict each other')
   })
 
   it('a node without EIP-1898 is asked by number', async () => {

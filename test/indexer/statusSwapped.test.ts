@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, keccak256, numberToHex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import { evmStatus } from '../../src/api/status/evm.js'
@@ -6,6 +6,7 @@ import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
+import { answering } from './silentNodes.js'
 
 const asFailed = (answer: string): string => {
   const { result, ...rest } = JSON.parse(answer) as { result: object }
@@ -19,11 +20,15 @@ const at = useWorld(() => startCommunityWorld(['club']))
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 /** The transaction whose receipt the node returns once for that of another. */
 let mixedUp: Hex | null = null
+/** A transaction as the node reports it. */
+let invented: { hash: Hex; transaction: object | null } | null = null
 /** Block in which the node reports every transaction as failed. */
 let failedIn: number | null = null
 beforeAll(async () => {
   await at.configure('club', { prices: [at.price('8453', 1_000n)] })
   proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method, body) => {
+    if (method === 'eth_getTransactionByHash' && invented && body.includes(invented.hash))
+      return answering(() => ({ result: invented!.transaction }))
     if (method !== 'eth_getTransactionReceipt') return undefined
     if (failedIn !== null) return asFailed
     if (!mixedUp) return undefined
@@ -75,4 +80,36 @@ it('a node on a fork where a transaction failed decides no status, where there i
   await at.judge()
   seen.push((await evmStatus(context, tx)).status)
   expect(seen).toEqual(['pending', 'pending', 'finalized'])
+})
+
+it('a node that invents the sender and nonce of a transaction does not make it replaced', async () => {
+  const context = await contextOver(proxy.url, at.world.spoke.anvil.rpcUrl)
+  const side = at.sideOf('8453')
+  const { type: _, ...call } = await at.quote({ on: '8453', name: 'cay' })
+  const wallet = side.walletClient(1)
+  const request = await wallet.prepareTransactionRequest({ ...call, gas: 500_000n })
+  const serializedTransaction = await wallet.signTransaction(request)
+  const hash = keccak256(serializedTransaction)
+  const used = await side.walletClient(3).sendTransaction({ to: at.world.wallet(2).address })
+  await at.confirm()
+  const { from, nonce } = await side.public.getTransaction({ hash: used })
+  const sent = {
+    hash,
+    from,
+    nonce: numberToHex(nonce),
+    input: '0x',
+    to: call.to,
+    blockNumber: null,
+  }
+  const seen: string[] = []
+  for (const transaction of [sent, null]) {
+    invented = { hash, transaction }
+    seen.push((await evmStatus(context, hash)).status)
+  }
+  invented = null
+  expect(seen).toEqual(['pending', 'pending'])
+  await side.public.sendRawTransaction({ serializedTransaction })
+  await at.judge()
+  expect(await at.ownerOf('club', 'cay')).toBe(at.addressOf(1))
+  expect((await evmStatus(context, hash)).status).toBe('finalized')
 })

@@ -1,13 +1,22 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { restartRestored } from '../../src/cli/journal/restored.js'
+import {
+  markMirrorVerified,
+  markNamesProved,
+  readMirroredNetworks,
+} from '../../src/db/journal/copies.js'
+import { readJournalHead } from '../../src/db/journal/head.js'
 import { readFeedLogState } from '../../src/db/journal/log.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
+import { readEntryBundle } from '../../src/push/leaves.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
+import { bundlePath } from '../../src/registry/log/tiles.js'
 import { printed } from '../support/cli.js'
 import { queryOn } from '../support/database.js'
+import { readEpoch } from '../support/epoch.js'
 import { isNoteSignedBy } from '../support/notes.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
@@ -182,6 +191,12 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     ],
     ['of another service, with the same number', 'other.example/mainnet/2', null],
     ['of another service, with a lower number', 'other.example/mainnet/1', null],
+    ['of another service, with a higher number', 'other.example/mainnet/5', null],
+    [
+      'that follows an earlier one than the copied one',
+      'names.example/mainnet/5',
+      { origin: 'names.example/mainnet/1', size: 9, root },
+    ],
   ])('%s', async (_what, accept, previous) => {
     const copy = await database()
     const old = filesOf(honest(), { origin: 'names.example/mainnet/2' })
@@ -191,6 +206,11 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     await mirrorFrom(copy, serving(next), { accept })
     const { log } = await readFeedLogState(copy.pool, 'mainnet')
     expect(log).toMatchObject({ origin: accept, size: 3 })
+    // and serves the same entries, of which the first one names the log before
+    const bundle = { index: 0, width: 3 }
+    const served = await readEntryBundle(copy.pool, { ...log!, network: 'mainnet' }, bundle)
+    const path = `${log!.generation}/${bundlePath(bundle)}`
+    expect(Buffer.from(served!)).toEqual(Buffer.from(next.files.get(path)!))
     const { rows } = await copy.pool.query(
       'SELECT (SELECT count(*)::int FROM names) AS names, (SELECT count(*)::int FROM clusters) AS clusters',
     )
@@ -227,6 +247,27 @@ describe('a mirror continues, without an empty database, with an accepted log', 
   })
 })
 
+it('a mirror proves the names of an accepted log anew', async () => {
+  const copy = await database()
+  const shown = async () => (await readMirroredNetworks(copy.pool)).get('mainnet')
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const { seq, generation } = await readJournalHead(copy.pool, 'mainnet')
+  await markNamesProved(copy.pool, 'mainnet', { block: 9, generation, seq })
+  expect(await shown()).toMatchObject({ provedBlock: 9, provedSeq: seq, isProved: true })
+  const accept = 'names.example/mainnet/4'
+  const other = [...createdBy(cluster('3'), alice), registered(alice, cluster('3'))]
+  await mirrorFrom(copy, serving(filesOf(leavesOf(other), { origin: accept })), { accept })
+  expect(await shown()).toMatchObject({ provedBlock: 0, provedSeq: 0, isProved: false })
+})
+
+it('only the process that leads calls a mirror verified', async () => {
+  const copy = await database()
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const epoch = await readEpoch(copy.pool, 'mainnet', 'index')
+  const marked = (by: number) => markMirrorVerified(copy.pool, 'mainnet', by)
+  expect([await marked(epoch - 1), await marked(epoch), await marked(epoch + 1)]).toEqual([0, 1, 0])
+})
+
 it('a mirror copies no log of another domain than the configured one', async () => {
   const fresh = await database()
   const source = serving(filesOf(honest(), { origin: 'staging.example/mainnet/1' }))
@@ -253,6 +294,20 @@ it('a mirror takes over the signature of a new key, though the log has not grown
   nowMs += 1_000
   expect(await step()).toBe('idle')
   clock.mockRestore()
+})
+
+it('a mirror whose own tiles are damaged copies nothing on top of them', async () => {
+  const copy = await database()
+  await mirrorFrom(copy, serving(filesOf(honest().slice(0, 300))))
+  await queryOn(
+    copy.url,
+    'UPDATE log_tiles SET hashes = set_byte(hashes, 5, get_byte(hashes, 5) # 1) WHERE level = 0 AND index = 1',
+  )
+  const before = await writtenRows(copy.pool)
+  await expect(mirrorFrom(copy, serving(filesOf(honest().slice(0, 310))))).rejects.toThrow(
+    `The entries of ${ORIGIN} do not make its checkpoint.`,
+  )
+  expect(await writtenRows(copy.pool)).toBe(before)
 })
 
 it('a value that the database can not store is a refusal of its source', async () => {

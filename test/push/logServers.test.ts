@@ -139,6 +139,7 @@ describe('the log of a feed', () => {
 
   it('continues when other processes have signed since', async () => {
     const memory = new LastSignedLog()
+    await grow(1)
     await (await workerOf(world.pool, { memory })).catchUp()
     const { origin } = (await logOf(world.pool))!
     await world.pool.query('UPDATE leaders SET epoch = epoch + 1')

@@ -9,6 +9,7 @@ export const WRONG: Readonly<Record<string, string>> = {
   lock_timeout: '1ms',
   idle_in_transaction_session_timeout: '1ms',
   idle_session_timeout: '1ms',
+  synchronous_commit: 'off',
   jit: 'on',
   jit_above_cost: '0',
   enable_seqscan: 'on',

@@ -62,7 +62,9 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   // a bid may have moved from the tail into the journal between the two statements above
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
-  if (tracked?.verdict) {
+  // a verdict rests on a sender and a nonce that one node may have invented; two nodes have returned these payments
+  const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
+  if (tracked?.verdict && !isPaid) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = millisecondsText(tracked.lastSeenMs)
     const { label } = tracked
@@ -119,7 +121,7 @@ const remember = (
 ): Promise<void> =>
   rememberSighting(context.pool, context.network, tx, {
     chain,
-    sender: fromHex(seen.sender),
+    sender: seen.sender && fromHex(seen.sender),
     nonce: seen.nonce,
     seenMs: context.now(),
   })

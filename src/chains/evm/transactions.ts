@@ -1,3 +1,13 @@
+import {
+  formatTransaction,
+  keccak256,
+  type RpcTransaction,
+  recoverTransactionAddress,
+  type Signature,
+  serializeTransaction,
+  type TransactionSerializable,
+  type TransactionSerialized,
+} from 'viem'
 import { fallbackIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
@@ -33,8 +43,7 @@ export async function readTransaction(
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
   assertOf(hash, 'eth_getTransactionByHash', tx.hash)
-  const sender = tx.from.toLowerCase() as Hex
-  const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
+  const sent = { ...(await signedOrigin(tx)), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
   const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
     getReceipt(call, hash),
@@ -58,6 +67,30 @@ export async function readTransaction(
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmedNow) },
     isConfirmed: block <= confirmed,
   }
+}
+
+/**
+ * Sender and nonce of a transaction, proved by its hash and signature: they are stored for good, and a node may invent
+ * them.
+ * @returns nulls where they are not proved, as for types of transactions that only some chains have
+ */
+async function signedOrigin(
+  tx: RawTransaction,
+): Promise<{ sender: Hex | null; nonce: number | null }> {
+  try {
+    const { r, s, v, yParity, ...fields } = formatTransaction(tx as RpcTransaction)
+    const signed = { ...fields, data: fields.input } as TransactionSerializable
+    const serializedTransaction = serializeTransaction(signed, { r, s, v, yParity } as Signature)
+    if (keccak256(serializedTransaction) === tx.hash) {
+      const sender = await recoverTransactionAddress({
+        serializedTransaction: serializedTransaction as TransactionSerialized,
+      })
+      return { sender: sender.toLowerCase() as Hex, nonce: fields.nonce }
+    }
+  } catch {
+    // viem refuses fields and types that it does not know
+  }
+  return { sender: null, nonce: null }
 }
 
 /**

@@ -81,6 +81,15 @@ it('answers of nodes that contradict each other are refused, and the error names
     await expect(ask(...answers)).rejects.toThrow(/contradict each other \(0\.0\.0\.0, 0\.0\.0\.1/)
 })
 
+it('beside a node that the chain refutes, one answer is enough only if no other node is silent', async () => {
+  for (const answers of [
+    [REFUTED, 1, AWAY],
+    [REFUTED, 1, MUTED],
+    [1, REFUTED, AWAY],
+  ])
+    await expect(ask(...answers)).rejects.toMatchObject({ name: 'DisagreementError' })
+})
+
 it('a range that is too much for one of two nodes has to be smaller', async () => {
   for (const answers of [
     [TOO_MUCH, 1],

@@ -147,8 +147,12 @@ export class MirrorWriter {
     )
   }
 
-  /** Stores the end of the previous log, to which the new log's first leaf refers. */
+  /**
+   * Stores the end of the previous log, to which the new log's first leaf refers. Deletes the logs after it, which are
+   * of another history.
+   */
   async follow(previous: PreviousLog | null): Promise<void> {
+    await deleteLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
     if (previous) await storePreviousLog(this.#client, this.#network, previous)
   }
 

@@ -21,6 +21,7 @@ const NAMES = [
   'search_path',
   'application_name',
   'transaction_isolation',
+  'synchronous_commit',
   'statement_timeout',
   'lock_timeout',
   'idle_in_transaction_session_timeout',
@@ -63,6 +64,7 @@ const STATED = {
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
+  synchronous_commit: 'on',
   jit: 'off',
   enable_seqscan: 'on',
   plan_cache_mode: 'auto',
@@ -98,6 +100,15 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
       expect(inside.rows[0]).toEqual(expected)
     }),
   )
+
+  it('keeps commits that also wait for standbys', async () => {
+    const url = new URL(server.url)
+    url.searchParams.set('options', '-c synchronous_commit=remote_apply')
+    await withPool({ url: url.href }, async (pool) => {
+      const shown = await pool.query('SHOW synchronous_commit')
+      expect(shown.rows).toEqual([{ synchronous_commit: 'remote_apply' }])
+    })
+  })
 
   it('sets them outside the pools, too', async () => {
     const options = { url: wrong, applicationName: 'clusterd listener' }

@@ -88,6 +88,13 @@ export function directSession(
 }
 
 /**
+ * SQL call that makes commits wait for the disk. Otherwise a crash of the server loses changes that were acknowledged,
+ * and checkpoints of the log that were published. A setting that also waits for standbys stays.
+ */
+const durableCommits = (isLocal: boolean): string =>
+  `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
+
+/**
  * The settings as a statement that holds until the end of a transaction: behind a pooler, the next one may use another
  * session.
  */
@@ -95,7 +102,7 @@ export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
     ([name, value]) => `set_config('${name}', '${value}', true)`,
   )
-  return `SELECT ${calls.join(', ')}`
+  return `SELECT ${[...calls, durableCommits(true)].join(', ')}`
 }
 
 /**
@@ -111,7 +118,8 @@ const PIN = `WITH found AS (
   SELECT set_config('search_path', quote_ident(coalesce((SELECT nspname FROM found), current_schema(), 'public')), false)
       AS schema,
     coalesce((SELECT has_schema_privilege(oid, 'USAGE') FROM found), true) AS may_use,
-    (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout')`
+    (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'),
+    ${durableCommits(false)}`
 
 const schemas = new WeakMap<object, string>()
 
