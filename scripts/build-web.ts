@@ -10,6 +10,7 @@ import type { AddressType } from '../src/registry/families.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
+import { guidePages } from './build-guides.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
 /** Licence notice for the libraries in the bundle, whose sources have none. */
@@ -23,7 +24,7 @@ const EVENT_TEXTS = Object.fromEntries(
 /** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: { main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
+    entryPoints: ['main.tsx', 'style.css', 'guide.css'].map((file) => join(PAGE, file)),
     bundle: true,
     splitting: true,
     minify: true,
@@ -50,14 +51,14 @@ export async function generateWeb(testWallet: string): Promise<string> {
     .update(JSON.stringify(files) + testWallet)
     .digest('hex')
     .slice(0, 12)
-  const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll(
-    '{assets}',
-    `/assets/${hash}`,
-  )
+  const htmlOf = (file: string) =>
+    readFileSync(join(PAGE, file), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
+  const guides = guidePages(htmlOf('guide.html'))
   return [
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${hash}'\n`,
-    `export const html = ${JSON.stringify(html)}\n`,
+    `export const html = ${JSON.stringify(htmlOf('index.html'))}\n`,
+    `export const guides: Record<string, string> = ${JSON.stringify(guides, null, 2)}\n`,
     `export const files: Record<string, string> = ${JSON.stringify(files, null, 2)}\n`,
   ].join('\n')
 }

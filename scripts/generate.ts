@@ -57,12 +57,15 @@ const OUTPUTS: readonly Output[] = [
     folder: 'src/web/generated',
     sources: [
       ...filesIn('src/web/page'),
+      ...filesIn('docs/use'),
       'scripts/build-web.ts',
+      'scripts/build-guides.ts',
       'src/registry/families.ts',
       'src/registry/journal/eventTypes.ts',
       'src/web/paths.ts',
       'src/web/facts.ts',
       'node_modules/preact/package.json',
+      'node_modules/marked/package.json',
     ],
     make: async (folder) => {
       const { generateTestWallet, generateWeb } = await import('./build-web.js')

@@ -132,7 +132,7 @@ async function joinCommunities(world: World, hub: WorldHub): Promise<void> {
       const { transaction } = transactionInfo
       step(
         'price',
-        `${formatEther(BigInt(price.amount))}, held by ${transaction.to} until the payment is decided`,
+        `${formatEther(BigInt(price.amount))} ETH, held by ${transaction.to} until the payment is decided`,
       )
       const sentMs = performance.now()
       const tx = await send(hub, account, transaction)

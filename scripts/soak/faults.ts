@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withPostgres } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgresClient.js'
 import type { SoakWorld } from './world.js'
 
 /** Time after a fault's end in which look-ups may still fail. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { JOB_STATE } from '../../src/registry/outbox.js'
-import { withPostgres } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgresClient.js'
 import { cpuMs } from '../bench/bench.js'
 import type { Reading } from './course.js'
 

@@ -6,7 +6,7 @@ import {
   startFaultProxy,
   startStack,
 } from '../../src/testing/index.js'
-import { withPostgres } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgresClient.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
 import type { Bench } from '../bench/bench.js'

@@ -53,7 +53,7 @@ export function createExpressApp(
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
   add('/docs', ({ req }) => fileAnswer(indexPage, req))
-  add('/docs/guides/:file', ({ params }) => guideAnswer(params))
+  add('/docs/guides/:file', ({ req, params }) => guideAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
     const page = pageAnswer(req)

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { gzipped, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
+import { guidePage, gzipped, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, answerOfType, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { SERVICE_VERSION } from './http/version.js'
@@ -17,17 +17,15 @@ export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
 export function pageAnswer(req: Asked): Answer | null {
-  const isBrowser =
-    (req.method === 'GET' || req.method === 'HEAD') && req.headers.accept?.includes('text/html')
-  const found = isBrowser ? pageOfUrl(req.url ?? '') : null
-  return (
-    found &&
-    fileAnswer(found.file, req, {
-      status: found.isFound ? 200 : 404,
-      vary: 'accept, accept-encoding',
-    })
-  )
+  const found = isBrowser(req) ? pageOfUrl(req.url ?? '') : null
+  return found && browserAnswer(found.file, req, found.isFound)
 }
+
+const isBrowser = ({ method, headers }: Asked): boolean =>
+  (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))
+
+const browserAnswer = (file: PageFile, req: Asked, isFound: boolean): Answer =>
+  fileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 
 /** Answer with a file of the pages. */
 export function assetAnswer(
@@ -43,13 +41,14 @@ export function assetAnswer(
 /** Guides of this package. */
 const GUIDES = new URL('../../docs/use/', import.meta.url)
 
-/** Answer with the text of a guide, in Markdown. */
-export function guideAnswer({ file }: Readonly<Record<string, unknown>>): Answer {
+/** Answer with a guide: for browsers a page, for any other client its Markdown. */
+export function guideAnswer(req: Asked, { file }: Readonly<Record<string, unknown>>): Answer {
   const name = String(file)
-  if (!readdirSync(GUIDES).includes(name))
-    return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
+  const page = guidePage(name)
+  if (isBrowser(req)) return browserAnswer(page ?? indexPage, req, page !== null)
+  if (!page) return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
   const text = readFileSync(new URL(name, GUIDES), 'utf8')
-  return answerOfType('text/plain; charset=utf-8', text)
+  return answerOfType('text/plain; charset=utf-8', text, { vary: 'accept' })
 }
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/

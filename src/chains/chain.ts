@@ -263,6 +263,11 @@ export interface EvmPort extends ChainPort {
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
   /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuery): Promise<boolean>
+  /**
+   * The name in ENS that an account gave itself (ENSIP-19); null for none, and where the registrar does not list names.
+   * @throws ChainUnavailableError
+   */
+  primaryName(registrar: Hex, account: Hex): Promise<string | null>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
   /** Calldata that pays an allocation of an account of another chain to an EVM account. */

@@ -71,7 +71,7 @@ const TOOLS = {
   }),
   list_networks: tool({
     description:
-      'The chains that names can be registered from, with the labels that a quote takes.',
+      'The chains that names can be registered from, with the labels that a quote takes. It lists both networks; `isTestnet` says which is which.',
     input: {},
     answer: (client, _input, signal) => client.networks({ signal }),
   }),

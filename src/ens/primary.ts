@@ -27,6 +27,7 @@ interface PrimaryName {
   /** A chain with a reverse registrar each. */
   chains: {
     chainId: number
+    registrar: Hex
     transaction: Transaction | null
     /** Set without a transaction: clients would not show the name. */
     reason: 'not_in_ens' | 'other_address' | null
@@ -50,16 +51,18 @@ export function createPrimaryNames(parents: ChainsFile['ens']) {
     if (!under) return null
     const ensName = ensNameOf(name, under.parent)
     const registrars = Object.entries(under.reverseRegistrars ?? {})
-    const chains = registrars.map(async ([id, to]): Promise<PrimaryName['chains'][number]> => {
-      const chainId = Number(id)
-      if (ensName === null) return { chainId, transaction: null, reason: 'not_in_ens' }
-      // reverse records on ENS's own chain are below `addr.reverse`, whatever the chain's id
-      const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
-      if ((await addressRecord(name, coinType, lookups)) !== address)
-        return { chainId, transaction: null, reason: 'other_address' }
-      const transaction = { chainId, to, data: setNameData(ensName), value: 0n }
-      return { chainId, transaction, reason: null }
-    })
+    const chains = registrars.map(
+      async ([id, registrar]): Promise<PrimaryName['chains'][number]> => {
+        const chainId = Number(id)
+        if (ensName === null) return { chainId, registrar, transaction: null, reason: 'not_in_ens' }
+        // reverse records on ENS's own chain are below `addr.reverse`, whatever the chain's id
+        const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
+        if ((await addressRecord(name, coinType, lookups)) !== address)
+          return { chainId, registrar, transaction: null, reason: 'other_address' }
+        const transaction = { chainId, to: registrar, data: setNameData(ensName), value: 0n }
+        return { chainId, registrar, transaction, reason: null }
+      },
+    )
     return { ensName, chains: await Promise.all(chains) }
   }
 }

@@ -3,7 +3,7 @@ import { notifyNetwork } from '../db/pg/notify.js'
 import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWholeNumber } from './chains/actions.js'
-import { withPostgres } from './processes/postgres.js'
+import { withPostgres } from './processes/postgresClient.js'
 
 export interface Bridge {
   /** Holds all messages until `release`: their status stays `bridging`. */

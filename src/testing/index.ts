@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The local world as a library: `import { startStack, until } from 'clusterd/testing'`. */
 
 export type { TransactionStatus as StatusAnswer } from '../client/types.js'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { AddressType } from '../registry/families.js'
 import type { ServiceFacts } from './facts.js'
-import { build, files, html } from './generated/assets.js'
+import { build, files, guides, html } from './generated/assets.js'
 import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
 import { PAGE_POLICY } from './policy.js'
 
@@ -77,6 +77,12 @@ export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | n
   const text = new URLSearchParams(query).get('q') ?? ''
   const isFound = pageOfPath(path, text, ens).page !== 'none'
   return isApiPath(path) ? null : { file: indexPage, isFound }
+}
+
+/** The page of a guide; null where there is none. @param name of its file, such as `clusters.md` */
+export function guidePage(name: string): PageFile | null {
+  const text = Object.hasOwn(guides, name) ? guides[name] : undefined
+  return text === undefined ? null : { ...indexPage, text, policy: PAGE_POLICY }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

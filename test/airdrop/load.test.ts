@@ -121,6 +121,14 @@ describe('clusterd airdrop load', () => {
     }
   })
 
+  it('warns of a community that no cluster holds', async () => {
+    await loadAirdropFile(fileOf(csvOf(rowsOf(3))), place())
+    expect(printed).toContain('isNew        true')
+    expect(errorLines).toContain(
+      `No cluster holds ${community} on the mainnet: is --community right?`,
+    )
+  })
+
   it('accepts a compressed file', async () => {
     const rows = rowsOf(20)
     await loadAirdropFile(fileOf(gzipSync(csvOf(rows)), 'csv.gz'), place())

@@ -399,6 +399,28 @@ it('a change of its cluster reads names below a community once, however many pri
   expect(rows).toBeLessThan(1_000)
 })
 
+describe('GET /v1/communities', () => {
+  it('lists the names that are communities once each, page by page', async () => {
+    const { name, owner } = await community()
+    const other = await community()
+    // a change of the rules adds no second record
+    expect((await owner.call('PUT', `/v1/communities/${name}`, { ownersOnly: true })).status).toBe(
+      200,
+    )
+    const all = (await world.get('/v1/communities')).body as { name: string }[]
+    const names = all.map((one) => one.name)
+    expect(names).toEqual([...new Set(names)].sort())
+    expect(names).toEqual(expect.arrayContaining([name, other.name]))
+    const [first, second] = names
+    expect((await world.get('/v1/communities?limit=1')).body).toEqual([{ name: first }])
+    expect((await world.get(`/v1/communities?limit=1&after=${first!.toUpperCase()}`)).body).toEqual(
+      [{ name: second }],
+    )
+    expect((await world.get(`/v1/communities?after=${names.at(-1)}`)).body).toEqual([])
+    expect((await world.get('/v1/communities?after=a%20b')).body.error).toBe('invalid_request')
+  })
+})
+
 describe('GET /v1/communities/:name/members', () => {
   it('lists the names below a community with their owners, page by page', async () => {
     const { name, owner } = await community()

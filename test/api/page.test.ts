@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { memberOf } from './members.js'
 import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './support.js'
@@ -172,10 +174,38 @@ describe('the reference', () => {
       200,
       'text/html; charset=utf-8',
     ])
-    const guide = await load('/docs/guides/client.md')
-    expect([guide.status, guide.headers.get('content-type')]).toEqual([
+    const guide = await load('/docs/guides/client.md', '*/*')
+    expect([guide.status, guide.headers.get('content-type'), guide.headers.get('vary')]).toEqual([
       200,
       'text/plain; charset=utf-8',
+      'accept',
+    ])
+  })
+
+  it('shows browsers every guide as a page whose links lead on', async () => {
+    const names = readdirSync('docs/use')
+    for (const name of names) {
+      const guide = await load(`/docs/guides/${name}`)
+      expect([guide.status, guide.headers.get('content-type')], name).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ])
+      expect(guide.headers.get('vary')).toBe('accept, accept-encoding')
+      const text = await guide.text()
+      expect(gzipSync(text).length, name).toBeLessThan(20_000)
+      expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=|<!-- a test|\]\(/)
+      const [, title] = /^# (.*)$/m.exec(readFileSync(`docs/use/${name}`, 'utf8'))!
+      expect(text).toContain(`<title>${title} · clusterd</title>`)
+      for (const [, file, anchor] of text.matchAll(/<a href="([\w.-]+\.md)?(?:#([^"]+))?"/g)) {
+        if (file) expect(names, name).toContain(file)
+        const target = file ? await (await load(`/docs/guides/${file}`)).text() : text
+        if (anchor) expect(target, `${name} to ${file}#${anchor}`).toContain(`id="${anchor}"`)
+      }
+    }
+    const none = await load('/docs/guides/nothing.md')
+    expect([none.status, none.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
     ])
   })
 

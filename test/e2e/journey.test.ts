@@ -146,6 +146,11 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await expectMessage('Sent. ENS has your primary name')
     await expectMessage(`${ensName} is your primary name now.`)
     await expect.poll(() => viem.getEnsName({ address: own() }), POLLING).toBe(ensName)
+    await page.getByText(`${ensName} is set.`).waitFor()
+    await page.reload()
+    await page.getByText(`${ensName} is set.`).waitFor()
+    await page.locator('select[name=primary]').selectOption(names.hub)
+    expect(await page.getByRole('button', { name: `Set ${ensName}` }).count()).toBe(0)
   })
 
   it('adds a wallet, and shows that the wallet has not confirmed it', async () => {

@@ -112,7 +112,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await add(secret, 'secret', true)
     expect(await stateOf(shortOf(friend))).toEqual(['unverified'])
     expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
-    await page.getByText('1 private: only members see them').waitFor()
+    await page.getByText('1 private, for members only').waitFor()
     await screenshot(page, '2-cluster')
   })
 

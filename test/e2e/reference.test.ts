@@ -51,7 +51,7 @@ describe.runIf(executable)('the reference at /docs', () => {
 
   it('finds routes by text', async () => {
     await page.goto(`${world().api}/docs`)
-    await page.getByLabel('Routes with').fill('the name of an address')
+    await page.getByLabel('Find a route').fill('the name of an address')
     expect(await page.locator('details h3').allTextContents()).toEqual([`GET ${NAME}`])
   })
 
@@ -100,6 +100,30 @@ describe.runIf(executable)('the reference at /docs', () => {
     const none = await fetch(`${world().api}/docs/guides/..%2f..%2fREADME.md`)
     expect(none.status).toBe(404)
   })
+
+  it.each([
+    ['light', 1_280],
+    ['dark', 390],
+  ] as const)(
+    'shows guides that can be read in %s at %d px, and lead on',
+    async (colorScheme, width) => {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 844 })
+      await page.goto(`${world().api}/docs`)
+      await page.getByRole('link', { name: 'Limits and prices' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+      await page.goto(`${world().api}/docs/guides/clusters.md`)
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, `guide-${colorScheme}-${width}`, false)
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+      ).toBeLessThanOrEqual(0)
+      await page.getByRole('link', { name: 'limits.md' }).first().click()
+      await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
 
   it.each([
     ['light', 1_280],

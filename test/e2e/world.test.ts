@@ -141,9 +141,13 @@ describe('the local world', () => {
       (await ask<{ chains: OnChain[] }>('GET', `/v1/names/${name}/primary/${address}`)).body.chains
     const [given] = await primaryOf(owner.address)
     const { to, data, value } = given!.transaction!
-    expect(given).toMatchObject({ chainId: hub.chainId, transaction: { to: ens.reverseRegistrar } })
+    expect(given).toMatchObject({
+      chainId: hub.chainId,
+      transaction: { to: ens.reverseRegistrar },
+      current: null,
+    })
     expect(await primaryOf(stranger.address)).toEqual([
-      { chainId: hub.chainId, transaction: null, reason: 'other_address' },
+      { chainId: hub.chainId, transaction: null, reason: 'other_address', current: null },
     ])
     expect(await viem.getEnsName({ address: owner.address })).toBeNull()
     for (const account of [owner, stranger]) {
@@ -152,6 +156,8 @@ describe('the local world', () => {
     }
     expect(await viem.getEnsName({ address: owner.address })).toBe(`${name}.${ens.parent}`)
     expect(await viem.getEnsName({ address: stranger.address })).toBeNull()
+    for (const { address } of [owner, stranger])
+      expect(await primaryOf(address)).toMatchObject([{ current: `${name}.${ens.parent}` }])
   })
 
   it('registers a name from quote to event', async () => {

@@ -37,6 +37,7 @@ describe('the primary name of a wallet', () => {
       chainId,
       transaction: { chainId, to: registrar, data: calldata(ensName), value: '0' },
       reason: null,
+      current: null,
     })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -57,8 +58,8 @@ describe('the primary name of a wallet', () => {
   ] as const)('has no transaction: %s', async (_, name, who, reason) => {
     const { body } = await primaryOf(name, world.people[who].address)
     expect(body.chains).toEqual([
-      { chainId: 8453, transaction: null, reason },
-      { chainId: ENS_CHAIN_ID, transaction: null, reason },
+      { chainId: 8453, transaction: null, reason, current: null },
+      { chainId: ENS_CHAIN_ID, transaction: null, reason, current: null },
     ])
   })
 

@@ -40,6 +40,7 @@ import {
 import {
   clustersWithVerifiedWallet,
   communityNameAvailability,
+  findCommunities,
   findCommunityRules,
   findMembers,
   findOwnedCommunityNames,
@@ -192,6 +193,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     5,
     (db) => findOwnedCommunityNames(db, NETWORK, strangerOf(COMMUNITY, 0), { after: 0, limit: 10 }),
   ],
+  ['communities, from one on', 10, (db) => findCommunities(db, NETWORK, { after: '', limit: 10 })],
   [
     'names below a community, from one on',
     10,

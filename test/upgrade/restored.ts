@@ -3,11 +3,8 @@ import { join } from 'node:path'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import {
-  createDatabase,
-  startPostgres,
-  withPostgres,
-} from '../../src/testing/processes/postgres.js'
+import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
+import { withPostgres } from '../../src/testing/processes/postgresClient.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 
 /** The recorded deployment, alive again: its database and its chains, on which a new build can start. */

@@ -16,6 +16,7 @@ const ASKING: ReadonlySet<PropertyKey> = new Set([
   'communityPayment',
   'isToken',
   'isValidSignature',
+  'primaryName',
   'owed',
   'withdrawal',
 ])

@@ -1,4 +1,4 @@
-import { findMembers } from '../../db/registry/communityNames.js'
+import { findCommunities, findMembers } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
   communityPrice,
@@ -24,7 +24,7 @@ import { FAMILY_INTERFACES } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
-import { pageLimitOf } from '../http/query.js'
+import { pageLimitOf, type RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
 import { longRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
@@ -84,8 +84,47 @@ const put = route.put('/v1/communities/:name', {
     ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
 })
 
-/** Maximum number of names below a community per response. */
-const MEMBERS_AT_ONCE = 100
+/** Maximum number of names per response. */
+const NAMES_AT_ONCE = 100
+
+const pageQuery = z.object({
+  after: walletNameText.optional().openapi({
+    description: 'Name of an earlier record, after which the page begins',
+    example: undefined,
+  }),
+  limit: z
+    .int()
+    .min(1)
+    .max(NAMES_AT_ONCE)
+    .default(NAMES_AT_ONCE)
+    .describe(`Clamped to ${NAMES_AT_ONCE}`),
+})
+
+/** @throws ApiError invalid_request */
+function pageOf(query: RequestQuery): { after: string; limit: number } {
+  const limit = pageLimitOf(query, { default: NAMES_AT_ONCE, max: NAMES_AT_ONCE })
+  const given = query.get('after')
+  const after = given === undefined ? '' : parseName(given)
+  if (after === null)
+    throw new ApiError('invalid_request', '`after` is the name of an earlier record.')
+  return { after, limit }
+}
+
+const list = route.get('/v1/communities', {
+  bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
+  costliest: { what: '100 names' },
+  example: {},
+  bounds: { '[]': 'page: limit, at most 100; after' },
+  cacheSource: 'journal',
+  summary: 'The names that are communities',
+  description: 'In the order of ASCII. For the next page pass the last name as `after`.',
+  query: pageQuery,
+  responses: okResponses('Empty where there is none', z.array(z.object({ name: nameText }))),
+  async handle({ query }, { pool, network }) {
+    const names = await findCommunities(pool, network, pageOf(query))
+    return withListCost(ok(names.map((name) => ({ name }))), names.length)
+  },
+})
 
 const members = route.get('/v1/communities/:name/members', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
@@ -96,18 +135,7 @@ const members = route.get('/v1/communities/:name/members', {
   summary: 'The names below a community',
   description: 'In the order of ASCII. For the next page pass the last name as `after`.',
   params: z.object({ name: nameText }),
-  query: z.object({
-    after: walletNameText.optional().openapi({
-      description: 'Name of an earlier record, after which the page begins',
-      example: undefined,
-    }),
-    limit: z
-      .int()
-      .min(1)
-      .max(MEMBERS_AT_ONCE)
-      .default(MEMBERS_AT_ONCE)
-      .describe(`Clamped to ${MEMBERS_AT_ONCE}`),
-  }),
+  query: pageQuery,
   responses: okResponses(
     'Empty where there is none',
     z.array(z.object({ name: walletNameText, owner: addressText })),
@@ -115,14 +143,9 @@ const members = route.get('/v1/communities/:name/members', {
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
-    const limit = pageLimitOf(query, { default: MEMBERS_AT_ONCE, max: MEMBERS_AT_ONCE })
-    const given = query.get('after')
-    const after = given === undefined ? '' : parseName(given)
-    if (after === null)
-      throw new ApiError('invalid_request', '`after` is the name of an earlier record.')
-    const found = await findMembers(pool, network, community, { after, limit })
-    const list = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
-    return withListCost(ok(list), list.length)
+    const found = await findMembers(pool, network, community, pageOf(query))
+    const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
+    return withListCost(ok(names), names.length)
   },
 })
 
@@ -275,4 +298,4 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-export const communityRoutes = [get, put, members, payouts, check, register]
+export const communityRoutes = [list, get, put, members, payouts, check, register]

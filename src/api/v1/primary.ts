@@ -1,11 +1,16 @@
+import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
+import { fallbackIf } from '../../ops/log/errors.js'
+import { withTimeout } from '../../ops/notify.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { callView } from '../families/family.js'
 import { ok } from '../http/answer.js'
+import { type Context, evmChainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
+import { CHAIN_PRICE } from '../limits/costs.js'
 import { NO_NAME_MESSAGE } from '../names/names.js'
 import { addressText, nameText } from './schemas.js'
 
@@ -13,11 +18,11 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: {},
   bounds: { 'chains[]': 'set up: its reverse registrars' },
-  cacheSource: 'journal',
   summary: 'The transactions that make a name the primary name of an address in ENS',
   description:
     'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',
   params: z.object({ name: nameText, address: addressText }),
+  price: CHAIN_PRICE,
   responses: okResponses('The name in ENS, and a transaction per chain', {
     ensName: z.string().nullable().openapi({
       description: 'null where ENS does not normalize the name',
@@ -33,23 +38,54 @@ const primary = route.get('/v1/names/:name/primary/:address', {
           .describe(
             'Set without a transaction, since clients of ENS do not show the name. `not_in_ens`: ENS has no such name. `other_address`: the name resolves to another address, or to none',
           ),
+        current: z.string().nullable().openapi({
+          description:
+            'The name that the address gave itself on this chain. null for none, and where it is not known: the chain is away or not served here, or its registrar does not list names',
+          example: null,
+        }),
       }),
     ),
   }),
   errors: ['invalid_name', 'not_found'],
-  async handle({ params }, { network, lookups, primaryNames }) {
+  async handle({ params }, context) {
+    const { network, lookups, primaryNames } = context
     const name = parseFullName(params.name!)
     if (!name) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
-    const address = lookupAddress(params.address!)?.text ?? ''
-    const found = await primaryNames?.({ name, address, network }, lookups[network])
+    const wallet = lookupAddress(params.address!)
+    const found = await primaryNames?.(
+      { name, address: wallet?.text ?? '', network },
+      lookups[network],
+    )
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
-    const chains = found.chains.map(({ chainId, transaction, reason }) => ({
+    const chains = found.chains.map(async ({ chainId, registrar, transaction, reason }) => ({
       chainId,
       transaction: transaction && { chainId, ...callView(transaction) },
       reason,
+      current:
+        wallet?.type === 'evm'
+          ? await currentName(context, chainId, { registrar, account: wallet.text as Hex })
+          : null,
     }))
-    return ok({ ensName: found.ensName, chains })
+    return ok({ ensName: found.ensName, chains: await Promise.all(chains) })
   },
 })
+
+/** Time limit for the name that an address has on a chain. The transactions do not depend on it. */
+const CURRENT_NAME_MS = 3_000
+
+async function currentName(
+  context: Context,
+  chainId: number,
+  { registrar, account }: Record<'registrar' | 'account', Hex>,
+): Promise<string | null> {
+  const port = evmChainsOf(context).find((chain) => chain.chainId === chainId)
+  if (!port) return null
+  const asked = fallbackIf(
+    port.primaryName(registrar, account),
+    (error) => error instanceof ChainUnavailableError,
+    null,
+  )
+  return withTimeout(CURRENT_NAME_MS, asked, null)
+}
 
 export const primaryRoutes = [primary]

@@ -27,6 +27,7 @@ import { createSpokeQuoter, withdrawalOnHub, withdrawalOnSpoke } from './bridge/
 import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
+import { primaryNameOn } from './primaryName.js'
 import { createSignatureCheck } from './smartWallet.js'
 import {
   findByNonce,
@@ -116,6 +117,7 @@ export function createEvmChain({
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     chainId: config.chainId,
     isValidSignature: createSignatureCheck(rpc),
+    primaryName: (registrar, account) => asking(() => primaryNameOn(rpc.call, registrar, account)),
     claimData: encodeClaim,
     claimForData: encodeClaimFor,
     refunds: {
@@ -152,9 +154,11 @@ export function createEvmChain({
 function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
   const status = forUse('status')
   const { tokenBalance } = forUse('tokens')
+  const { refunds, primaryName } = forUse('refunds')
   return {
     ...forUse('api'),
-    refunds: forUse('refunds').refunds,
+    refunds,
+    primaryName,
     isValidSignature: forUse('wallets').isValidSignature,
     transaction: cacheByKey(status.transaction, TX_STATE_CACHE),
     replacement: cacheByKey(status.replacement, REPLACEMENT),

@@ -10,6 +10,13 @@ export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 /** A node that serves another chain. It is checked again after `WRONG_REST_MS`. */
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
+
+  /** @param found what the node has in place of the chain's own */
+  constructor(found: string) {
+    super(
+      `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
+    )
+  }
 }
 
 /** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */

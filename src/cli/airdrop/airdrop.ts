@@ -12,6 +12,7 @@ import {
   setDistributor,
 } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
+import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { EVM, familyOf } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
@@ -65,6 +66,8 @@ export async function loadAirdropFile(file: string, command: LoadAirdropCommand)
     }
     const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
     printFields({ isNew, ...describeAirdrop(airdrop) }, command.json)
+    if ((await findClusterIdByName(pool, network, community)) === null)
+      console.error(`No cluster holds ${community} on the ${network}: is --community right?`)
   })
 }
 

@@ -101,9 +101,10 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
     'Run `clusterd migrate` as the owner of the tables.',
     async () => {
       const { missing, newer } = await compareSchema(url)
-      if (missing.length > 0)
+      const [first, ...others] = missing
+      if (first !== undefined)
         return warning(
-          `${missing.join(', ')} missing`,
+          `${first}${others.length > 0 ? ` and ${others.length} more` : ''} missing`,
           migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
         )
       return okResult(

@@ -31,6 +31,33 @@ export async function findCommunityRules(
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
 
+const nextCommunitySql = (l: PartitionNames, after: string): string =>
+  `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
+
+const list = prepare<{ name: string }>(
+  'communities',
+  // one probe of the index for each community, however often its rules have changed
+  (l) => `WITH RECURSIVE found AS (
+      (${nextCommunitySql(l, '$1')})
+      UNION ALL
+      SELECT next.name FROM found CROSS JOIN LATERAL (${nextCommunitySql(l, 'found.name')}) next
+    )
+    SELECT name FROM found LIMIT $2`,
+)
+
+/**
+ * Names that are communities, in ASCII order.
+ * @param after last name of the previous page
+ */
+export async function findCommunities(
+  db: Queryable,
+  network: Network,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await list(db, network, [after, limit])
+  return rows.map(({ name }) => name)
+}
+
 /** Most payers returned: each may cost twenty calls to a chain. A later payer who loses the name is refunded. */
 const PAYERS = 8
 

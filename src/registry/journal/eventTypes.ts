@@ -201,7 +201,7 @@ export const EVENTS = {
   REGISTER_COMMUNITY_NAME: row({
     code: 9,
     published: 'A name below a community has a new owner: for free, assigned, or by a payment',
-    sentence: 'got :member for :address',
+    sentence: 'got :member:forOther',
     tone: 'member',
     v01: null,
     fields: {

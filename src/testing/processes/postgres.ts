@@ -2,17 +2,17 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
+import type pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { locatePart } from './platform.js'
+import { withPostgres } from './postgresClient.js'
 import { commonPostgres } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
 import { startServer } from './server.js'
 
 /** How long to wait for another process: one that prepares the template, or one that is ending. */
 const PATIENCE_MS = 30_000
-const CONNECT_TIMEOUT_MS = 10_000
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
@@ -94,25 +94,6 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   await withPostgres(databaseUrl(url, 'postgres'), async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
   })
-}
-
-/** Runs work on a new connection. */
-export async function withPostgres(
-  url: string,
-  work: (client: pg.Client) => Promise<void>,
-): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  })
-  // the statement under way rejects, too
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 /** Command prefix and ids of a server binary. */

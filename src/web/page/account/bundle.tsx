@@ -89,9 +89,7 @@ function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
   const hidden = wallets.filter(({ isPrivate }) => isPrivate).length
   return (
     <table>
-      <caption>
-        {hidden > 0 ? `Wallets. ${hidden} private: only members see them.` : 'Wallets'}
-      </caption>
+      <caption>{hidden > 0 ? `Wallets. ${hidden} private, for members only.` : 'Wallets'}</caption>
       <thead>
         <tr>
           <th scope="col">Name</th>

@@ -5,6 +5,7 @@ import { TYPED_INPUT } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
+import { CommunityList } from '../parts/communities.js'
 import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
@@ -105,6 +106,7 @@ function AccountPageView({ page }: { page: AccountPage }) {
         {message.text}
       </p>
       {!session && page === 'register' && <RegistrationTerms />}
+      {page === 'communities' && <CommunityList />}
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
     </>

@@ -39,7 +39,9 @@ export function Primary() {
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
   const parent = isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet
   const isServed = Boolean(parent) && session?.type === 'evm'
-  const asked = usePolled<PrimaryName>(isServed && name ? `${name} ${isTestnet}` : null, () =>
+  const [setNames, countSetNames] = useState(0)
+  const key = `${name} ${isTestnet} ${setNames}`
+  const asked = usePolled<PrimaryName>(isServed && name ? key : null, () =>
     send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
   )
   if (!isServed || !name || asked.data?.chains.length === 0) return null
@@ -56,11 +58,16 @@ export function Primary() {
       <LoadedContent asked={asked} lines={1}>
         {({ ensName, chains }) => (
           <ul class="rows">
-            {chains.map(({ chainId, transaction, reason }) => (
+            {chains.map(({ chainId, transaction, reason, current }) => (
               <li key={chainId}>
                 <span>{chainText(account, chainId)}</span>
-                {transaction && (
-                  <ActionButton work={() => set(account, ensName!, transaction)}>
+                {current && <span class="good">{current} is set.</span>}
+                {transaction && current !== ensName && (
+                  <ActionButton
+                    work={() =>
+                      set(account, ensName!, transaction, () => countSetNames((n) => n + 1))
+                    }
+                  >
                     Set {ensName}
                   </ActionButton>
                 )}
@@ -83,12 +90,16 @@ async function set(
   { account, pay, say, isTestnet }: Account,
   ensName: string,
   { chainId, ...transaction }: Transaction & { chainId: number },
+  onSet: () => void,
 ): Promise<void> {
   const { isExecuted } = await account()
   await followPayment(pay({ chainId, isTestnet }, transaction), {
     say,
     sent: 'Sent. ENS has your primary name once the chain has the transaction.',
     isDone: isExecuted,
-    done: () => say(`${ensName} is your primary name now.`),
+    done: () => {
+      say(`${ensName} is your primary name now.`)
+      onSet()
+    },
   })
 }

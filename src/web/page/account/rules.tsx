@@ -59,6 +59,11 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   })
   return (
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
+      {!rules && (
+        <p class="soft">
+          Not a community yet: nobody gets a name below {name}/ before you set rules.
+        </p>
+      )}
       <Select
         label="Who may register"
         name="who"

@@ -11,11 +11,18 @@ type Data = FeedEvent['data']
 const text = (data: Data, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
-/** Values of the placeholders in the sentences. */
-const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
+/** Values of the placeholders in the sentences. @param from the actor */
+const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChildren>> = {
   ':name': (data) => <Name name={text(data, 'name')} />,
   ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
   ':address': (data) => <InlineAddress address={text(data, 'address')} />,
+  ':forOther': (data, from) =>
+    text(data, 'address') === from ? null : (
+      <>
+        {' for '}
+        <InlineAddress address={text(data, 'address')} />
+      </>
+    ),
   ':wallet': (data) => text(data, 'name'),
   ':price': (data) => moneyText(text(data, 'wei_amount')),
 }
@@ -23,8 +30,11 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
 /** Sentence and colour of each event type, inserted by the build (scripts/build-web.ts). */
 declare const EVENT_TEXTS: Readonly<Record<string, { sentence: string; tone: string }>>
 
-const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
-  (EVENT_TEXTS[type]?.sentence ?? type).split(/(:\w+)/).map((word) => WORDS[word]?.(data) ?? word)
+const sentence = ({ type, data, from }: FeedEvent): ComponentChildren =>
+  (EVENT_TEXTS[type]?.sentence ?? type).split(/(:\w+)/).map((word) => {
+    const value = WORDS[word]
+    return value ? value(data, from) : word
+  })
 
 function Item({ event }: { event: FeedEvent }) {
   const { id, type, from, timestamp } = event

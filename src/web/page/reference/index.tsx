@@ -78,7 +78,7 @@ function Routes({ document: described, path }: { document: OpenAPIObject; path: 
           </p>
           <div class="form">
             <label class="field">
-              Routes with
+              Find a route
               <input value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
             </label>
             <label class="field">

@@ -3,6 +3,7 @@ import { useNewest } from '../lib/live.js'
 import { useApi, useTitle } from '../lib/net.js'
 import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
+import { CommunityList } from '../parts/communities.js'
 import { EventList, isInformativeEvent } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
 
@@ -87,6 +88,7 @@ export function Home() {
           <Card title="Chains">
             <LoadedContent asked={overview}>{Chains}</LoadedContent>
           </Card>
+          <CommunityList />
         </div>
       </div>
     </>

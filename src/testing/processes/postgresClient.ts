@@ -1,0 +1,22 @@
+import pg from 'pg'
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** Runs work on a new connection. The published types of `clusterd/testing` do not reach this file and its `pg`. */
+export async function withPostgres(
+  url: string,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  // the statement under way rejects, too
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,20 @@
+import { readNext, useListParts } from '../lib/lists.js'
+import { Card, LoadedContent, NameList } from './basics.js'
+
+/** Communities per part of the list. */
+const COMMUNITIES = 20
+
+/** Every community of the network, by name. */
+export function CommunityList() {
+  const { asked, more } = useListParts<{ name: string }>('communities', (known, get) =>
+    readNext('/v1/communities', COMMUNITIES, known, get),
+  )
+  return (
+    <Card title="Communities">
+      <p class="soft">Each of these names has others below it. Its page says who may get one.</p>
+      <LoadedContent asked={asked}>
+        {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
+      </LoadedContent>
+    </Card>
+  )
+}
