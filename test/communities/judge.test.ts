@@ -78,7 +78,9 @@ it('a token with another balance in each block delays only the payments that req
   const file = structuredClone(at.world.file) as { chains: { rpcUrls: string[] }[] }
   file.chains[1]!.rpcUrls.unshift(late.url)
   const { chain } = (await openChains(at.pool, file))[1]!
-  const judge = at.judgeOf({ ports: [createBalancePort(chain.rpc.forUse('judge'))] })
+  const judge = at.judgeOf({
+    ports: [createBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
+  })
   expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 9 })
   expect(await at.ownerOf('gated', 'ann')).toBe(at.addressOf(1))
   await late.stop()
