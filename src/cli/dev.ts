@@ -5,6 +5,7 @@ import {
   localDaemonEnv,
   readEnvironment,
 } from '../config/index.js'
+import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
 import { colourText } from './output.js'
 
@@ -83,15 +84,20 @@ function printSummary(stack: Stack, seconds: number): void {
     '',
     `  Pages      ${bold(api)}, with a test wallet; the API is there too`,
     `  Operator   ${ops}/status  ${ops}/metrics`,
-    ...Object.entries(networks).flatMap(([name, { hub, spokes, solana }]) => [
+    ...Object.entries(networks).flatMap(([name, { hub, spokes, ...clusters }]) => [
       ...[hub, ...spokes].map((chain, i) => {
         const role = chain === hub ? 'hub' : 'spoke'
         return `  ${(i === 0 ? name : '').padEnd(9)}  ${role} "${chain.network}" at ${chain.rpcUrl}, chain id ${chain.chainId}`
       }),
-      ...(solana ? [`             "solana" at ${solana.rpcUrl}, program ${solana.programId}`] : []),
+      ...LABELLED_FAMILIES.flatMap(({ key, label }) => {
+        const cluster = clusters[key]
+        return cluster
+          ? [`             "${label}" at ${cluster.rpcUrl}, program ${cluster.programId}`]
+          : []
+      }),
     ]),
     `  Database   ${stack.databaseUrl}`,
-    `  World      ${stack.home}/stack.json (${accounts.evm.length + accounts.solana.length} funded accounts)`,
+    `  World      ${stack.home}/stack.json (${Object.values(accounts).flat().length} funded accounts)`,
     '',
     ...(seed
       ? [

@@ -131,7 +131,7 @@ export class Client {
     return this.request('GET', '/v1/networks', options)
   }
 
-  /** Price and transaction data of a registration; the family of the network's label decides its form. */
+  /** Price and transaction data of a registration. */
   quote<N extends string>(
     request: EvmQuoteInput & { network: N },
     options?: CallOptions,
@@ -171,7 +171,7 @@ export class Client {
 
   /**
    * Proves a wallet by its signature. Later requests are sent with the returned key.
-   * @param wallet of a form in `Wallet`: viem (an account, a wallet client), a wallet adapter, the Wallet Standard
+   * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
     const { sign, ...query } = signerOf(wallet)

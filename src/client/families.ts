@@ -1,40 +1,99 @@
-import { type EvmWallet, evmSigner } from './evmWallet.js'
-import type { Signer } from './signer.js'
-import { type SolanaWallet, type StandardWallet, solanaSigner } from './solanaWallet.js'
+import { bytesToHex } from './bytes.js'
 import type { QuoteFamily } from './types.js'
+
+/** An account of viem, or a wallet client with one. */
+export interface EvmWallet {
+  address?: string
+  account?: { address: string } | undefined
+  // a method, not a property: methods are compared bivariantly, so viem's types are assignable
+  signMessage(args: { message: string; account: never }): Promise<string>
+}
+
+/** A wallet of Solana as extensions and wallet adapters have it. */
+export interface SolanaWallet {
+  publicKey: { toBase58(): string } | null
+  signMessage?(message: Uint8Array): Promise<Uint8Array | { signature: Uint8Array }>
+}
+
+/** A wallet of the Wallet Standard, connected. */
+export interface StandardWallet {
+  accounts: readonly { address: string }[]
+  features: object
+}
+
+interface MessageSigner {
+  signMessage(input: object): Promise<{ signature: Uint8Array }[]>
+}
 
 /** Structural types of wallets that can sign in. No wallet library is imported. */
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
-interface ClientFamily {
-  /** True if the network label of all its chains is the family's key. A network of any other label is an EVM chain. */
-  hasLabel: boolean
-  /** The signer of a wallet; null for a wallet of another form. @throws TypeError for a wallet that cannot sign */
-  signerOf(wallet: object): Signer | null
+/** The parts of a wallet that are needed to sign in. */
+interface Signer {
+  wallet: string
+  /** Signs a text. @returns the signature in the form that the service accepts */
+  sign(message: string): Promise<string>
 }
 
-/** Families of chains that have a route for quotes. The EVM family is last, because it accepts a wallet of any form. */
-const FAMILIES = {
-  solana: { hasLabel: true, signerOf: solanaSigner },
-  evm: { hasLabel: false, signerOf: evmSigner },
-} as const satisfies Record<QuoteFamily, ClientFamily>
+/** How wallets of each family sign in, by families with a route for quotes. EVM is last: it accepts any form. */
+const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
+  QuoteFamily,
+  (wallet: object) => Signer | null
+>
 
-/** Families whose chains have the family's label. */
-export type Labelled = {
-  [Key in QuoteFamily]: (typeof FAMILIES)[Key]['hasLabel'] extends true ? Key : never
-}[QuoteFamily]
+/** Families whose chains have the family's label. A network of another label is an EVM chain. */
+export type Labelled = Exclude<QuoteFamily, 'evm'>
 
-const KEYS = Object.keys(FAMILIES) as QuoteFamily[]
-
-/** The family of a network label. */
 export const familyOf = (network: string): QuoteFamily =>
-  KEYS.find((key) => FAMILIES[key].hasLabel && key === network) ?? 'evm'
+  Object.hasOwn(SIGNERS, network) ? (network as Labelled) : 'evm'
 
-/** The signer of a wallet, with the kind of wallet that it signs as. @throws TypeError for a wallet that cannot sign */
+/** @throws TypeError for a wallet that cannot sign */
 export function signerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
-  for (const type of KEYS) {
-    const signer = FAMILIES[type].signerOf(wallet)
+  for (const type of Object.keys(SIGNERS) as QuoteFamily[]) {
+    const signer = SIGNERS[type](wallet)
     if (signer) return { type, ...signer }
   }
-  throw new TypeError('The wallet has no known form.')
+  throw new TypeError('The wallet has no account.')
+}
+
+function evmSigner(wallet: object): Signer {
+  const evm = wallet as EvmWallet
+  const account = evm.account ?? evm
+  if (account.address === undefined) throw new TypeError('The wallet has no account.')
+  return {
+    wallet: account.address,
+    sign: (message) => evm.signMessage({ message, account: account as never }),
+  }
+}
+
+/** Null for a wallet of another form. */
+function solanaSigner(wallet: object): Signer | null {
+  if ('features' in wallet) return signerOfAdapter(adapterOf(wallet as StandardWallet))
+  // a viem account has a public key too, but as hex
+  if ('publicKey' in wallet && typeof wallet.publicKey !== 'string')
+    return signerOfAdapter(wallet as SolanaWallet)
+  return null
+}
+
+function signerOfAdapter(wallet: SolanaWallet): Signer {
+  if (!wallet.publicKey || !wallet.signMessage)
+    throw new TypeError('The wallet is not connected, or signs no messages.')
+  return {
+    wallet: wallet.publicKey.toBase58(),
+    async sign(message) {
+      const signed = await wallet.signMessage!(new TextEncoder().encode(message))
+      return bytesToHex('signature' in signed ? signed.signature : signed)
+    },
+  }
+}
+
+/** A wallet of the Wallet Standard in the form of a wallet adapter. */
+function adapterOf({ accounts: [account], features }: StandardWallet): SolanaWallet {
+  const feature: MessageSigner | undefined = Reflect.get(features, 'solana:signMessage')
+  return {
+    publicKey: account ? { toBase58: () => account.address } : null,
+    ...(feature && {
+      signMessage: async (message) => (await feature.signMessage({ account, message }))[0]!,
+    }),
+  }
 }

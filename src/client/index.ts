@@ -1,11 +1,9 @@
 /** A client for browsers and Node, by `fetch` only: the package `clusterd-client`. */
 export { Client } from './client.js'
 export { ClusterdError } from './error.js'
-export type { EvmWallet } from './evmWallet.js'
-export type { Wallet } from './families.js'
+export type { EvmWallet, SolanaWallet, StandardWallet, Wallet } from './families.js'
 export type { EventsOptions, ResumableEvent } from './feed.js'
 export type { WalletsOptions } from './join.js'
-export type { SolanaWallet, StandardWallet } from './solanaWallet.js'
 export type { WaitOptions } from './status.js'
 export type { ClientOptions } from './transport.js'
 export type * from './types.js'

@@ -21,22 +21,23 @@ export const clusterShape = {
 export interface Clusters {
   readonly solana: PerNetwork<SolanaConfig>
 }
-type Drafts = Readonly<Record<LabelledKey, PerNetwork<object>>>
+type Key = keyof typeof clusterShape
+type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
-const SECTIONS: Readonly<Record<LabelledKey, ClusterSection>> = { solana: solanaSection }
+const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
 
 export const noClusters: Clusters = { solana: {} }
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
-  readonly key: LabelledKey
+  readonly key: Key
   readonly network: Network
   readonly section: ClusterSection
   readonly own: object
 }
 
 const clustersOf = (drafts: Drafts): Found[] =>
-  (Object.keys(SECTIONS) as LabelledKey[]).flatMap((key) =>
+  (Object.keys(SECTIONS) as Key[]).flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
       return own ? [{ key, network, section: SECTIONS[key], own }] : []

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { AddressType, LabelledKey } from '../registry/families.js'
+import type { AddressType } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -33,7 +33,7 @@ interface WorldClusters {
   solana: WorldSolana
 }
 
-export interface WorldNetwork extends Partial<Pick<WorldClusters, LabelledKey>> {
+export interface WorldNetwork extends Partial<WorldClusters> {
   hub: WorldHub
   spokes: WorldSpoke[]
   ens: WorldEns

@@ -19,7 +19,14 @@ import {
   parseFullName,
   wordToName,
 } from './name.js'
-import { NAME_RULE, NAME_RULES, parseName, parseNewName } from './nameRule.js'
+import {
+  NAME_PATTERN,
+  NAME_RULE,
+  NAME_RULES,
+  NEW_NAME_PATTERN,
+  parseName,
+  parseNewName,
+} from './nameRule.js'
 
 describe('the rules for names', () => {
   it('have cases in test/vectors/names.json', () => {
@@ -72,6 +79,26 @@ describe('a name that any version has accepted', () => {
   it.each(everAccepted)('is read: %j', (text) => {
     expect(parseName(text)).toBe(text)
     expect(wordToName(nameToWord(text))).toBe(text)
+  })
+})
+
+/** HTML's attribute `pattern` is read with the flag `v`. */
+describe('the pattern of inputs', () => {
+  const matches = (pattern: string, text: string) => new RegExp(`^(?:${pattern})$`, 'v').test(text)
+
+  it.each([...wellFormed, ...capitals])(
+    'accepts %j, and in lists of clusters its slash',
+    (text) => {
+      expect(matches(NEW_NAME_PATTERN, text)).toBe(true)
+      expect(matches(NEW_NAME_PATTERN, `${text}/`)).toBe(false)
+      expect(matches(NAME_PATTERN, text)).toBe(true)
+      expect(matches(NAME_PATTERN, `${text}/`)).toBe(true)
+      expect(matches(NAME_PATTERN, `${text}//`)).toBe(false)
+    },
+  )
+
+  it.each(['/', ...malformed])('refuses %j', (text) => {
+    expect(matches(NEW_NAME_PATTERN, text)).toBe(false)
   })
 })
 

@@ -22,7 +22,7 @@ interface NameRule {
 /** test/vectors/names.json has cases for each rule, which the contracts are tested by too. */
 export const NAME_RULES: readonly NameRule[] = [
   {
-    pattern: `[^]{1,${NAME_MAX_BYTES}}`,
+    pattern: `[\\s\\S]{1,${NAME_MAX_BYTES}}`,
     text: `1 to ${NAME_MAX_BYTES} characters`,
     isOfAllNames: true,
   },
@@ -35,7 +35,7 @@ const OF_ALL_NAMES = NAME_RULES.filter((rule) => rule.isOfAllNames)
 
 /** Pattern of texts that keep rules, for a whole text. @param end pattern of what may follow the name */
 const patternOf = (rules: readonly NameRule[], end = '') =>
-  `${rules.map(({ pattern }) => `(?=${pattern}${end}$)`).join('')}.+`
+  `${rules.map(({ pattern }) => `(?=${pattern}${end}$)`).join('')}[^\\/]+${end}`
 
 const NAME = new RegExp(`^${patternOf(OF_ALL_NAMES)}$`)
 const NEW_NAME = new RegExp(`^${patternOf(NAME_RULES)}$`)
