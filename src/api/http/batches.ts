@@ -19,10 +19,10 @@ const MAX_TOGETHER = 64
 const PATIENCE_MS = 10
 
 /**
- * A statement of several look-ups is followed by the next one after this time at least, in which further look-ups
- * arrive. A client that asks one look-up after another does not wait.
+ * Time from the end of a statement of several look-ups to the next statement, in which further look-ups arrive. A
+ * client that asks one look-up after another does not wait.
  */
-const GATHER_MS = 2
+const GATHER_MS = 1
 
 export type BatchedLookups = ReturnType<typeof createBatchedLookups>
 
@@ -63,9 +63,8 @@ function together<Key, Value>(
   const loader = new DataLoader<Key, Value>(
     (keys) => {
       const found = read(keys)
-      const ended = found.catch(() => {})
-      const gathered = keys.length > 1 ? setTimeout(GATHER_MS) : undefined
-      underWay = Promise.race([Promise.all([ended, gathered]), setTimeout(PATIENCE_MS)])
+      const gather = () => (keys.length > 1 ? setTimeout(GATHER_MS) : undefined)
+      underWay = Promise.race([found.then(gather, gather), setTimeout(PATIENCE_MS)])
       return found
     },
     {
