@@ -2,16 +2,13 @@
  * `npm run bench:gate`: look-ups at a fixed rate against a million names, first without other work and then during a
  * catch-up, with fixed limits. docs/measure/benchmarks.md says what is measured.
  */
-
-import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { createPublicClient, http } from 'viem'
-import { addApiKey } from '../src/db/auth/apiKeys.js'
-import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../src/registry/auth/apiKey.js'
+import { addApiKey, newApiKey } from '../src/db/auth/apiKeys.js'
 import { createDatabase } from '../src/testing/processes/postgres.js'
 import { spawnChild } from '../src/testing/processes/processes.js'
 import { type Bench, machineMs, printTable, runBench, thousands } from './bench/bench.js'
@@ -97,17 +94,10 @@ function mixOf(chain: BenchChain, lookUps: readonly MakeRequests[]): LoadRequest
 /** Makes an operator's key with a rate that is never reached, as the server of a busy frontend has one. */
 async function makeApiKey(databaseUrl: string): Promise<string> {
   const RATE = 1_000_000
-  const key = apiKeyText(randomBytes(API_KEY_BYTES))
+  const { key, stored } = newApiKey({ wallet: null, name: 'gate', perSecond: RATE, burst: RATE })
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
   try {
-    await addApiKey(pool, {
-      keyHash: apiKeyHash(key)!,
-      wallet: null,
-      name: 'gate',
-      perSecond: RATE,
-      burst: RATE,
-      createdMs: Date.now(),
-    })
+    await addApiKey(pool, stored)
   } finally {
     await pool.end()
   }

@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import {
   addApiKey,
   listApiKeys,
   MAX_API_KEYS,
+  newApiKey,
   removeApiKey,
   renameApiKey,
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
-import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
+import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -59,15 +59,7 @@ const make = route.post('/v1/keys', {
   responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
   async handle({ body, session }, context) {
-    const key = apiKeyText(randomBytes(API_KEY_BYTES))
-    const stored = {
-      keyHash: apiKeyHash(key)!,
-      wallet: session.wallet,
-      name: body.name,
-      perSecond: null,
-      burst: null,
-      createdMs: context.now(),
-    }
+    const { key, stored } = newApiKey({ wallet: session.wallet, name: body.name })
     if (await addApiKey(context.pool, stored)) return ok({ ...view(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',

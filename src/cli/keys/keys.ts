@@ -1,7 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { isoText } from '../../api/http/timestamps.js'
-import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../db/auth/apiKeys.js'
-import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
+import {
+  addApiKey,
+  listApiKeys,
+  newApiKey,
+  removeApiKey,
+  type StoredApiKey,
+} from '../../db/auth/apiKeys.js'
+import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import { withPool } from '../database.js'
 import { printJson, printList } from '../output.js'
@@ -35,15 +40,7 @@ export async function makeKey(
   if (perSecond === null && options.burst !== undefined)
     throw new Error('--burst needs --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
-  const key = apiKeyText(randomBytes(API_KEY_BYTES))
-  const stored = {
-    keyHash: apiKeyHash(key)!,
-    wallet: null,
-    name,
-    perSecond,
-    burst,
-    createdMs: Date.now(),
-  }
+  const { key, stored } = newApiKey({ wallet: null, name, perSecond, burst })
   await withPool((pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)

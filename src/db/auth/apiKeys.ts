@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKey.js'
 import type { ApiKey } from '../generated/client.js'
 import { prismaOf } from '../pg/prisma.js'
 import { type Plain, type Queryable, readRows } from '../pg/rows.js'
@@ -41,6 +43,19 @@ const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s
   WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1
   ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
+
+/** Makes a key. @returns its text, which is not stored, and the row to store */
+export function newApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Partial<StoredApiKey>): {
+  key: string
+  stored: StoredApiKey
+} {
+  const key = apiKeyText(randomBytes(API_KEY_BYTES))
+  const keyHash = apiKeyHash(key)!
+  return {
+    key,
+    stored: { keyHash, perSecond: null, burst: null, createdMs: Date.now(), ...of },
+  }
+}
 
 /** Stores a key. @returns false where its wallet has `MAX_API_KEYS` already */
 export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
