@@ -20,15 +20,9 @@ it.each([
   expect(defaultConfirmation(role, label)).toEqual(policy)
 })
 
-it.each([
-  ['finalized', finalized],
-  ['safe', safe],
-  [{ blocks: 3 }, depth(3)],
-] as const)('%o of a chains file is read as %o', (given, policy) => {
-  expect(confirmation.parse(given)).toEqual(policy)
-})
-
 interface Case {
+  /** As the chains file has it. */
+  given: unknown
   policy: Confirmation
   tagged?: number
   confirmed: number
@@ -38,14 +32,21 @@ interface Case {
 /** By kind, so that a new kind does not compile without a case. */
 const CASES: Record<Confirmation['kind'], Case[]> = {
   tag: [
-    { policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
-    { policy: finalized, confirmed: -1, bridgeBlocks: 64 },
+    { given: 'safe', policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
+    { given: 'finalized', policy: finalized, confirmed: -1, bridgeBlocks: 64 },
   ],
   depth: [
-    { policy: depth(3), confirmed: 97, bridgeBlocks: 3 },
-    { policy: depth(0), confirmed: 100, bridgeBlocks: 1 },
+    { given: { blocks: 3 }, policy: depth(3), confirmed: 97, bridgeBlocks: 3 },
+    { given: { blocks: 0 }, policy: depth(0), confirmed: 100, bridgeBlocks: 1 },
   ],
 }
+
+it.each(Object.values(CASES).flat())(
+  '$given of a chains file is read as $policy',
+  ({ given, policy }) => {
+    expect(confirmation.parse(given)).toEqual(policy)
+  },
+)
 
 it.each(Object.values(CASES).flat())(
   'with $policy the confirmed block of 100 is $confirmed, and verifiers wait for $bridgeBlocks blocks',
