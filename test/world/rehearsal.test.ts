@@ -354,7 +354,6 @@ describe('what was deployed', () => {
       functionName: 'mint',
       args: [deployer.address, 1_000n],
     } as const
-    await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
     const rows = hub.accounts.slice(0, 3).map((address) => `${address},100`)
     writeFileSync(join(folder, 'drop.csv'), `address,amount\n${rows.join('\n')}\n`)
     const clusterd = (...args: string[]) =>
@@ -370,6 +369,13 @@ describe('what was deployed', () => {
       '2028-01-31',
       '--fund',
     ]
+    const [unfunded] = await noncesOf(deployer.address)
+    const refused = await clusterd('deploy', 'club', ...terms, ...signing)
+    expect(refused.out).toContain(
+      `${deployer.address} has 0 of the token ${token} on chain "11155111", and the distributor needs 300: send it the rest, then run this again.`,
+    )
+    expect((await noncesOf(deployer.address))[0]).toBe(unfunded)
+    await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
     const { code, out } = await clusterd('deploy', 'club', ...terms, ...signing)
     expect(code, out).toBe(0)
     const [, distributor] = /distributor +(0x[0-9a-f]{40})/.exec(out) as unknown as [string, Hex]

@@ -34,14 +34,16 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const config = configuredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
     const made = distributorCreation(encoded)
+    const account = signingAccount(command)
     const steps = await stepsFor(chain, airdrop, {
       made,
       token: args.token!,
       funds: command.fund === true,
+      funder: account?.address ?? null,
     })
     const chains = new Map([[chain.label, chain]])
     const owners = new Map([[chain.label, args.owner!]])
-    const way = { chains, owners, account: signingAccount(command) }
+    const way = { chains, owners, account }
     if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
@@ -50,24 +52,31 @@ export async function deployDistributor(name: string, command: DeployCommand): P
   })
 }
 
+interface FundingPlan {
+  made: ReturnType<typeof distributorCreation>
+  token: Hex
+  funds: boolean
+  /** The account that sends the tokens, null where a signer elsewhere does. */
+  funder: Hex | null
+}
+
+/** @throws Error where the token is no contract, or the funder does not have the missing tokens */
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
   { community, total }: Airdrop,
-  {
-    made,
-    token,
-    funds,
-  }: { made: ReturnType<typeof distributorCreation>; token: Hex; funds: boolean },
+  { made, token, funds, funder }: FundingPlan,
 ): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const [code, balance] = await rpc.onOneNode((ask) =>
-    Promise.all([
+  const [code, balance, stock] = await rpc.onOneNode((ask) => {
+    const balanceOf = (holder: Hex) => contractReader(ask, token, erc20Abi)('balanceOf', [holder])
+    return Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
-      contractReader(ask, token, erc20Abi)('balanceOf', [made.address]),
-    ]),
-  )
+      balanceOf(made.address),
+      funder && balanceOf(funder),
+    ])
+  })
   const common = { chain, by: null, value: 0n }
   const deploying: DeploymentStep = {
     ...common,
@@ -76,6 +85,10 @@ async function stepsFor(
     does: `deploys the distributor of ${community} at ${made.address}`,
   }
   const lacking = total - balance
+  if (funds && stock !== null && stock < lacking)
+    throw new Error(
+      `${funder} has ${stock} of the token ${token} on chain "${chain}", and the distributor needs ${lacking}: send it the rest, then run this again.`,
+    )
   const funding: DeploymentStep = {
     ...common,
     to: token,
