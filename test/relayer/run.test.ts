@@ -134,6 +134,7 @@ describe('a running relayer', () => {
     expect((await clusterd('park', id)).stdout).toMatch(/^state +parked$/m)
     expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({
       id,
+      chain: '1',
       state: 'parked',
     })
     await shownParked(id)

@@ -1,8 +1,10 @@
 import { isoText } from '../../api/http/timestamps.js'
+import { chainLabels } from '../../db/journal/chains.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
 import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import type { Queryable } from '../../db/pg/rows.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdText } from '../../registry/primitives/txId.js'
@@ -29,11 +31,14 @@ export async function printJobs(options: ListOptions): Promise<void> {
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
-  const jobs = await withPool((pool) =>
-    listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
-      console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
-    ),
-  )
+  const jobs = await withPool(async (pool) => {
+    const found = await listJobs(
+      pool,
+      { states, networks: networksOf(options), limit },
+      (error, { job }) => console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
+    )
+    return labelled(pool, found)
+  })
   const nowMs = Date.now()
   printList(jobs, {
     json: options.json,
@@ -54,7 +59,7 @@ export async function printJobs(options: ListOptions): Promise<void> {
 
 /** `clusterd outbox show` @throws Error with one sentence where there is no such job */
 export async function showJob(id: string, { json }: Options): Promise<void> {
-  printFields(describe(await withPool((pool) => requireJob(pool, id))), json)
+  printFields(await withPool(async (pool) => described(pool, await requireJob(pool, id))), json)
 }
 
 /** Applies an operator action to a job. A running daemon notices the change at once. */
@@ -63,7 +68,10 @@ export async function changeJob(
   id: string,
   { json }: Options,
 ): Promise<void> {
-  printFields(describe(await withPool((pool) => actOnJob(pool, action, id))), json)
+  printFields(
+    await withPool(async (pool) => described(pool, await actOnJob(pool, action, id))),
+    json,
+  )
 }
 
 const stateOf = ({ state, release }: JobRow): string =>
@@ -71,11 +79,30 @@ const stateOf = ({ state, release }: JobRow): string =>
 
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
+/** A job with the label of its chain. */
+interface LabelledJob extends JobRow {
+  label: string | null
+}
+
+async function labelled(db: Queryable, jobs: readonly JobRow[]): Promise<LabelledJob[]> {
+  const networks = [...new Set(jobs.map(({ network }) => network))]
+  const labels = new Map(
+    await Promise.all(networks.map(async (one) => [one, await chainLabels(db, one)] as const)),
+  )
+  return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
+}
+
+async function described(db: Queryable, job: JobRow) {
+  const [one] = await labelled(db, [job])
+  return describe(one!)
+}
+
 /** A job as JSON, bytes as hex. `nextMs` is null where no attempt is planned. */
-function describe(job: JobRow) {
-  const { message, payment, signer, txs, others, ...rest } = job
+function describe(job: LabelledJob) {
+  const { message, payment, signer, txs, others, label, ...rest } = job
   return {
     ...rest,
+    chain: label,
     nextMs: job.nextMs || null,
     signer: signer && toHex(signer),
     subject: subjectOf(job),

@@ -114,6 +114,16 @@ export async function requireSameHub(
   )
 }
 
+/** Labels of the chains of a network, by the number that rows of the database have. */
+export async function chainLabels(
+  db: Queryable,
+  network: Network,
+): Promise<ReadonlyMap<number, string>> {
+  const text = 'SELECT chain, label FROM chains WHERE network = $1'
+  const rows = await query<{ chain: number; label: string }>(db, network, text, [])
+  return new Map(rows.map(({ chain, label }) => [chain, label]))
+}
+
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
   return (await query<StoredChain>(pool, network, text, [chain]))[0]!
