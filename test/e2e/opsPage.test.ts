@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { REMEDIES } from '../../src/ops/generated/remedies.js'
 import { world } from '../support/world.js'
+import { findChromium, launch } from './browser.js'
 
 const DEADLINE = { timeout: 60_000, interval: 500 }
 const page = async (path: string) => (await fetch(`${world().ops}${path}`)).text()
@@ -35,4 +36,13 @@ it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
   }
   const alarms = async () => (JSON.parse(await page('/status')) as { alarms: object[] }).alarms
   await expect.poll(alarms, DEADLINE).toContainEqual(expected)
+})
+
+it('the operator’s page is no wider than a phone', { timeout: 70_000 }, async () => {
+  const browser = await launch(findChromium()!)
+  const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
+  const tab = await context.newPage()
+  await tab.goto(`${world().ops}/`)
+  expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+  await context.close()
 })

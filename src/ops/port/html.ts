@@ -19,6 +19,7 @@ export const html = (parts: TemplateStringsArray, ...values: readonly unknown[])
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #8884;vertical-align:top}
 th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wrap:anywhere}
+@media(max-width:48rem){table{display:block;overflow-x:auto}td{overflow-wrap:anywhere;min-width:5.5rem}}
 .bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
 
 /** Content security policy of the operator's pages: only their own style, and no forms. */
