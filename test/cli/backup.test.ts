@@ -233,13 +233,20 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
 it.each([
   ['an encrypted one', Buffer.from('age-encryption.org/v1\n')],
   ['a packed one', Buffer.from([0x1f, 0x8b, 8, 0])],
-  ['an empty one', Buffer.alloc(0)],
   ['a chains file', Buffer.from('{"chains": []}')],
 ])('a file that is no dump, %s, is refused before the database is used', async (_, bytes) => {
   const file = join(folder, 'none')
   writeFileSync(file, bytes)
   const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', file)
   expect(stderr).toContain('is no dump of pg_dump (custom, directory, tar or plain)')
+  expect(code).toBe(1)
+})
+
+it('an empty file, as a failed pg_dump leaves it, is called empty', async () => {
+  const file = join(folder, 'empty')
+  writeFileSync(file, '')
+  const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', file)
+  expect(stderr).toContain(`${file} is empty: see what pg_dump said when it wrote it.`)
   expect(code).toBe(1)
 })
 

@@ -36,6 +36,7 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
   }
   if (existsSync(join(dump, 'toc.dat'))) return restore
   const { beginning, end } = await endsOf(dump)
+  if (beginning === '') throw new Error(`${dump} is empty: see what pg_dump said when it wrote it.`)
   if (beginning.startsWith('PGDMP')) return restore
   const isTar = beginning.startsWith('ustar', TAR_MAGIC_AT)
   if (!isTar && !beginning.includes(PLAIN_BEGINS))
