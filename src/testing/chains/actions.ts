@@ -78,7 +78,7 @@ export function createChainActions({
   const replace = async (depth: number): Promise<number> => {
     await reorg(clients, depth).catch((error: Error) => {
       throw new WorldError(
-        `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil, and that deep.`,
+        `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil with that many blocks, 127 at most.`,
         {
           cause: error,
         },
