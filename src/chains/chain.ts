@@ -28,7 +28,7 @@ export interface MinedTx {
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
-  /** With the nonce, as the transaction's signature proves them. Null for a type that only some chains have. */
+  /** Proved by the transaction's signature, like the nonce. Both are null for a type that only some chains have. */
   sender: Hex | null
   nonce: number | null
   /**

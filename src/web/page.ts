@@ -106,7 +106,7 @@ export function pageFile(ofBuild: string, name: string): PageFile | null {
 const compressed = new Map<string, Buffer>()
 
 /** A file's text as gzip, compressed once. */
-export function gzipped({ text }: PageFile): Buffer {
+export function gzipFile({ text }: PageFile): Buffer {
   const bytes = compressed.get(text) ?? gzipSync(text)
   compressed.set(text, bytes)
   return bytes

@@ -9,7 +9,7 @@ import { MAX_BULK, z } from './schema.js'
 const LIST_LIMIT_BYTES = 128 * 1024
 /** Size limit of an object. The rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size limit of a join's list. */
+/** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Size limit of a route's body. */

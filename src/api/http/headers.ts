@@ -54,7 +54,7 @@ export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
 }
 
 /** Headers that clients act on, as the documents describe them. */
-export const HEADERS = {
+export const RESPONSE_HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],
   'X-Clusterd-As-Of': [
@@ -65,4 +65,4 @@ export const HEADERS = {
   RateLimit: ['What is left of each quota, and the seconds until all of it is', 'string'],
   'RateLimit-Policy': ['The quotas: what flows in, within how many seconds', 'string'],
 } as const
-export type HeaderName = keyof typeof HEADERS
+export type HeaderName = keyof typeof RESPONSE_HEADERS

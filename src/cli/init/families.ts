@@ -3,4 +3,4 @@ import type { MadeKey } from './madeKey.js'
 import { makeSolanaKey } from './solana.js'
 
 /** What `clusterd init` makes for each family that an option adds. */
-export const MAKE_KEY: Readonly<Record<LabelledKey, () => MadeKey>> = { solana: makeSolanaKey }
+export const KEY_MAKERS: Readonly<Record<LabelledKey, () => MadeKey>> = { solana: makeSolanaKey }

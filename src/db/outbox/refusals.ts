@@ -39,7 +39,7 @@ export async function queueRefusals(
  * resumed, stay as they are.
  * @returns how many it changed
  */
-export const parkUnworthyRefusals = (
+export const parkUneconomicalRefusals = (
   client: pg.ClientBase,
   { network, chain }: ChainKey,
   leastWei: bigint,
