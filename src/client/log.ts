@@ -61,7 +61,7 @@ export interface LogOptions {
   last?: TreeHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that it
-   * has lost are accepted as lost. A later log of the same service never gives way to it.
+   * has lost are accepted as lost. It never replaces a later log of the same service.
    */
   accept?: string | undefined
   /** SHA-256 to use in place of the built-in JavaScript implementation. */
@@ -272,7 +272,7 @@ export class LogReader {
       )
   }
 
-  /** Checks that a log is no earlier log of the same service. An accepted log may have been continued since. */
+  /** Checks that a log is not an earlier log of the same service. The service may have continued an accepted log. */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))

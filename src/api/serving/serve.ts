@@ -291,7 +291,7 @@ interface Request {
   mayLongPoll: boolean
 }
 
-/** Units of a bulk look-up of ten: more waits for a turn of its own. */
+/** Units of a bulk look-up of ten names. Costlier requests wait for a turn of their own. */
 const CHEAP_UNITS = 1.1
 
 /**

@@ -51,7 +51,7 @@ const MAX_TX_GAS = 1n << 24n
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
 export type CallCache = (ask: Call) => Call
 
-/** Longer than a batch takes, and more calls than it makes. */
+/** Limits of a batch's cache: longer than a batch takes, and more calls than a batch makes. */
 const OF_BATCH = { forMs: () => 600_000, most: 100_000 }
 
 /** Starts a cache for one batch. Failed calls are not cached. */

@@ -68,7 +68,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
 }
 
-/** The families that are added by their options. */
+/** The families whose options are set. */
 const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */

@@ -101,7 +101,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
     }),
   )
 
-  it('keeps commits that also wait for standbys', async () => {
+  it('keeps a setting of synchronous_commit that also waits for standbys', async () => {
     const url = new URL(server.url)
     url.searchParams.set('options', '-c synchronous_commit=remote_apply')
     await withPool({ url: url.href }, async (pool) => {
