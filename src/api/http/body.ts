@@ -25,7 +25,7 @@ const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes i
 const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
 
 /**
- * A request's body, parsed as JSON whatever its content type; undefined when it is empty.
+ * A request's body, parsed as JSON for any content type; undefined if the body is empty.
  * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; what `turn` throws
  */
 export async function parseRequestBody(

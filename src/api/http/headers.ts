@@ -33,7 +33,7 @@ const tokensIn = (text: string | undefined): string | null =>
   text !== undefined && TOKENS.test(text) ? text : null
 
 /**
- * Headers of the response to a CORS preflight. It allows whatever headers and methods are requested, since pages add
+ * Headers of the response to a CORS preflight. It allows all headers and methods that are requested, since pages add
  * headers of their own (tracing, idempotency). A list would protect nothing, because no cookie is read.
  */
 export function preflightHeaders(asked: IncomingHttpHeaders): string[] {

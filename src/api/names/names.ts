@@ -44,7 +44,7 @@ export const UNAVAILABLE_REASONS = [
   'invalid_name',
 ] as const satisfies readonly NameAvailability[]
 
-/** A name with a payment under way is not available. */
+/** A name with a pending payment is not available. */
 export const availabilityAnswer = (name: string, found: NameAvailability) => ({
   name,
   isAvailable: found === 'free',

@@ -43,7 +43,7 @@ export interface MinedReceipt {
 export interface NonceView {
   /** Number of the newest block. */
   head: number
-  /** True if the job's effect is on chain, whoever caused it. */
+  /** Whether the job's effect is on chain. Another sender may have caused it. */
   done: (typeof DONE_STATES)[number]
   /**
    * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.

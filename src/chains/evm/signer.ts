@@ -35,7 +35,7 @@ import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
 export type PreparedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
-/** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
+/** A job's view of its chain and signer. Each method throws the errors of the transport. */
 export type NonceSender = ReturnType<typeof createNonceSender>
 
 /** Gas that the endpoint uses around the receiver's call, with a margin. Measured: 70,000. */

@@ -94,7 +94,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 }
 
 const BOUND = { maxOutputLength: MAX_BYTES }
-/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), whatever its window. */
+/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), for any window size. */
 const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
 /**

@@ -148,7 +148,7 @@ export async function createFoldSchema(
   )
 }
 
-/** Reads the next entries of a generation, whatever the search path. */
+/** Reads the next entries of a generation, independently of the search path. */
 async function readEntries(
   { reader, network, generation, done }: SeparateReplay,
   limit: number,

@@ -58,7 +58,7 @@ export const parkUneconomicalRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals whose payment has an outcome, whoever caused it. @returns how many */
+/** Ends parked refusals whose payment has an outcome from any sender. @returns the number of ended refusals */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainKey,

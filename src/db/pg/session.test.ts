@@ -15,7 +15,7 @@ import {
   withConnection,
 } from './pool.js'
 
-/** Settings that each session sets, whatever the role, the database and the URL set. */
+/** Settings that each session sets, even if the role, the database or the URL sets them otherwise. */
 
 const NAMES = [
   'search_path',

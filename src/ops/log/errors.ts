@@ -66,7 +66,7 @@ const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string =>
   LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
-/** Classes of the language: they are thrown by a mistake in code, whatever the input. */
+/** Error classes of JavaScript that only a mistake in code throws, with any input. */
 const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
