@@ -221,7 +221,7 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdErrors: { process: { requests: [{ ...lookups, share: 0.51 }] } },
 }
 
-/** Limits other than 0: the constant of the code, null for a limit that only the alert rules have. */
+/** Limits of rules that compare with another number than 0. Null: src has no constant for the limit. */
 const LIMITS: Partial<Record<AlarmName, number | null>> = {
   ClusterdFinalityStandsStill: FINALITY_ALARM_MS / 1_000,
   ClusterdLoopHangs: LOOP_LIMIT_MS / 1_000,

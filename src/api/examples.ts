@@ -1,4 +1,4 @@
-import type { Example } from './http/route.js'
+import type { RequestExample } from './http/route.js'
 
 /**
  * Example values in the OpenAPI documents. They exist in the local world, where a test sends them: a seeded name, its
@@ -12,7 +12,7 @@ export const EXAMPLE_WALLET = '0x00000000000000000000000000000000000000c1'
 export const OTHER_EXAMPLE_WALLET = '0x00000000000000000000000000000000000000c2'
 export const EXAMPLE_SOLANA_WALLET = '4zL6snWYvniJGK6Q5N4ufMnFPKS8xjVpHGBENuNYzAbe'
 
-export const registrationExample = (network: string, sender: string): Example => ({
+export const registrationExample = (network: string, sender: string): RequestExample => ({
   body: { network, sender, names: [{ name: 'sprout', amountWei: '10000000000000000' }] },
 })
 export const expiredProofExample = {

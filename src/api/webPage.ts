@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { guidePage, gzipped, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
+import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, answerOfType, ok } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { SERVICE_VERSION } from './http/version.js'
@@ -62,7 +62,7 @@ export function fileAnswer(
   const isGzipped = GZIP.test(String(headers['accept-encoding'] ?? ''))
   return {
     status,
-    content: { type, text: isGzipped ? gzipped(file) : text, policy },
+    content: { type, text: isGzipped ? gzipFile(file) : text, policy },
     headers: {
       vary,
       'cache-control': cacheControl,

@@ -28,7 +28,7 @@ export interface MinedTx {
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
-  /** With the nonce, as the transaction's signature proves them. Null for a type that only some chains have. */
+  /** Proved by the transaction's signature, like the nonce. Both are null for a type that only some chains have. */
   sender: Hex | null
   nonce: number | null
   /**
@@ -264,7 +264,7 @@ export interface EvmPort extends ChainPort {
   /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuery): Promise<boolean>
   /**
-   * The name in ENS that an account gave itself (ENSIP-19); null for none, and where the registrar does not list names.
+   * The primary name in ENS that an account set (ENSIP-19). Null if it set none, or if the registrar does not list names.
    * @throws ChainUnavailableError
    */
   primaryName(registrar: Hex, account: Hex): Promise<string | null>

@@ -12,7 +12,7 @@ import type { Call, Nodes } from './rpc/nodes.js'
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
 
-/** Balances that decide about payments for good. While nodes contradict each other, the payment waits. */
+/** Reads balances for final decisions about payments. While nodes contradict each other, the payment waits. */
 export const createBalancePort = (
   nodes: Pick<Nodes, 'label' | 'quorum'>,
   balanceOf: (call: Call, token: string, wallet: string) => Promise<bigint>,

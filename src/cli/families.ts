@@ -3,7 +3,7 @@ import { FAMILIES, type FamilyKey } from '../registry/families.js'
 import { addContractCommands } from './contracts/commands.js'
 import { addSolanaCommands } from './solana/commands.js'
 
-/** Commands that bring each family's contracts or program onto its chains. */
+/** Adds the commands that deploy each family's contracts or program. */
 const ADD_COMMANDS: Readonly<Record<FamilyKey, (program: Command) => void>> = {
   evm: addContractCommands,
   solana: addSolanaCommands,

@@ -1,5 +1,5 @@
 import { ClusterdError } from './error.js'
-import { familyOf, type Labelled, signerOf, type Wallet } from './families.js'
+import { familyOf, type LabelledQuoteFamily, signerOf, type Wallet } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
@@ -19,7 +19,7 @@ import type {
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
 /** A network that is only known at run time may be of any family. */
-type QuoteOn<N extends string> = N extends Labelled
+type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   ? QuoteFrom<N>
   : string extends N
     ? QuoteFrom<QuoteFamily>

@@ -42,10 +42,10 @@ const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
 >
 
 /** Families whose chains have the family's label. A network of another label is an EVM chain. */
-export type Labelled = Exclude<QuoteFamily, 'evm'>
+export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
 export const familyOf = (network: string): QuoteFamily =>
-  Object.hasOwn(SIGNERS, network) ? (network as Labelled) : 'evm'
+  Object.hasOwn(SIGNERS, network) ? (network as LabelledQuoteFamily) : 'evm'
 
 /** @throws TypeError for a wallet that cannot sign */
 export function signerOf(wallet: Wallet): Signer & { type: QuoteFamily } {

@@ -1,5 +1,5 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
-import { generationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
+import { logGenerationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
   formatNote,
   fromBase64,
@@ -61,7 +61,7 @@ export interface LogOptions {
   last?: TreeHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that it
-   * has lost are accepted as lost. A later log of the same service never gives way to it.
+   * has lost are accepted as lost. It never replaces a later log of the same service.
    */
   accept?: string | undefined
   /** SHA-256 to use in place of the built-in JavaScript implementation. */
@@ -159,7 +159,7 @@ export class LogReader {
     if (!parsed || !head) throw logMismatch('The checkpoint is not a signed one.')
     const { origin } = head
     const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
-    if (generationOf(origin, this.#network) === null || !isOfDomain)
+    if (logGenerationOf(origin, this.#network) === null || !isOfDomain)
       throw logMismatch(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
     const own = parsed.signatures.filter(({ name }) => name === origin)
@@ -186,7 +186,7 @@ export class LogReader {
       throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
     const index = asked.number
-    if (asked.generation !== generationOf(head.origin, this.#network))
+    if (asked.generation !== logGenerationOf(head.origin, this.#network))
       throw logMismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatch(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
@@ -272,7 +272,7 @@ export class LogReader {
       )
   }
 
-  /** Checks that a log is no earlier log of the same service. An accepted log may have been continued since. */
+  /** Checks that a log is not an earlier log of the same service. The service may have continued an accepted log. */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
@@ -332,9 +332,9 @@ export class LogReader {
     return new Map(found)
   }
 
-  #generationIn = (origin: string): number => generationOf(origin, this.#network) ?? 0
+  #generationIn = (origin: string): number => logGenerationOf(origin, this.#network) ?? 0
 
-  #below = ({ origin }: TreeHead): string => String(generationOf(origin, this.#network))
+  #below = ({ origin }: TreeHead): string => String(logGenerationOf(origin, this.#network))
 
   /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
   #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {

@@ -40,9 +40,9 @@ const MAX_AGE_MS = 3_600_000
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
-/** Owner that the hub returns for a name that nobody has. */
-const NOBODY = `0x${'0'.repeat(WORD_DIGITS)}`
-/** Texts that one word of the hub stands for, and no other text: a name, and an address. */
+/** Owner that the hub returns for a name without an owner. */
+const NO_OWNER = `0x${'0'.repeat(WORD_DIGITS)}`
+/** Texts with exactly one form as bytes32 on the hub: names, and addresses. */
 const NAME = /^[!-~]{1,32}$/
 const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
@@ -121,8 +121,8 @@ async function checkHub(
     )
   const checkOwner = async ({ data: { name }, from }: Registration) => {
     const problem = `The hub did not give ${name} to ${from}.`
-    const owner = NAME.test(name) && ADDRESS.test(from) ? wordOfAddress(from) : NOBODY
-    if (owner === NOBODY) throw new ClusterdError('registry_mismatch', problem)
+    const owner = NAME.test(name) && ADDRESS.test(from) ? wordOfAddress(from) : NO_OWNER
+    if (owner === NO_OWNER) throw new ClusterdError('registry_mismatch', problem)
     await expectWord(owner, hub, OWNER_OF + wordOfName(name), problem)
   }
   for (let i = 0; i < registered.length; i += AT_ONCE) {

@@ -10,7 +10,7 @@ export interface WaitOptions extends CallOptions {
 
 const ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. @internal */
-export const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
+export const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 const DEFAULT_TIMEOUT_MS = 120_000
 /** Duration of a long poll, seconds. */
 const HELD_S = 25
@@ -26,9 +26,9 @@ const MAX_INTERVAL_MS = 5_000
 export function waitForStatus(
   transport: Transport,
   tx: string,
-  { until = FINAL, signal, timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
+  { until = FINAL_STATUSES, signal, timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
 ): Promise<TransactionStatus> {
-  const awaited = [until, FINAL].flat()
+  const awaited = [until, FINAL_STATUSES].flat()
   let since: StatusWord | undefined
   const wait = async (limit: AbortSignal): Promise<TransactionStatus> => {
     let intervalMs = MIN_INTERVAL_MS

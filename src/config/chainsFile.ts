@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
-  type Clusters,
+  type ClusterSections,
   checkClusters,
   clusterShape,
+  findHubDraft,
   hasConfiguredCluster,
-  hubOf,
   missingSettings,
   perNetwork,
   withClusterPresets,
@@ -40,11 +40,13 @@ const deliveries = z.strictObject({
 const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
-  /** The EnsResolver of the parent, which a draft may leave out, and the id of its chain. */
+  /** The contract EnsResolver of the parent. Optional in a draft. */
   resolver: evmAddress.optional(),
+  /** Id of the resolver's chain. */
   chainId: positiveInt,
-  /** For commands: nodes of that chain if `chains` does not list it, and on a local chain ENS's registry. */
+  /** Nodes of the resolver's chain, for commands. Needed only if `chains` does not list the chain. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
+  /** ENS's registry, for commands. Needed only on a local chain. */
   registry: evmAddress.optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
   reverseRegistrars: chainIdRecord(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
@@ -94,7 +96,7 @@ const chainsFile = sections
 /** Fills in defaults that depend on other settings. */
 function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
-    const isLocal = hubOf(file.chains, network)?.local
+    const isLocal = findHubDraft(file.chains, network)?.local
     const spendCapWei =
       settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
     const dailyCapWei =
@@ -150,8 +152,8 @@ export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
 export type DraftEnsParent = z.output<typeof ensParent>
 export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
 export interface ChainsFile
-  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof Clusters>,
-    Clusters {
+  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof ClusterSections>,
+    ClusterSections {
   readonly chains: readonly ChainConfig[]
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }

@@ -18,7 +18,7 @@ export const clusterShape = {
 } satisfies Record<LabelledKey, z.ZodType>
 
 /** Settings of all sections in a complete chains file. */
-export interface Clusters {
+export interface ClusterSections {
   readonly solana: PerNetwork<SolanaConfig>
 }
 type Key = keyof typeof clusterShape
@@ -26,7 +26,7 @@ type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
 const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
 
-export const noClusters: Clusters = { solana: {} }
+export const noClusters: ClusterSections = { solana: {} }
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
@@ -52,7 +52,10 @@ export const hasConfiguredCluster = (drafts: Drafts, network: Network): boolean 
   clustersOf(drafts).some((found) => found.network === network)
 
 /** The hub of a network; undefined where the network has none. */
-export const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
+export const findHubDraft = (
+  chains: readonly DraftChain[],
+  network: Network,
+): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in the clusters' presets, by network and hub. A local hub has none. */
@@ -61,7 +64,7 @@ export function withClusterPresets<Sections extends Drafts & { chains: readonly 
 ): Sections {
   const known: Record<string, object> = {}
   for (const { key, network, section, own } of clustersOf(file)) {
-    const hub = hubOf(file.chains, network)
+    const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
     known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
@@ -75,7 +78,7 @@ export function checkClusters(
   issue: (path: string[], message: string) => void,
 ): void {
   for (const { key, network, section, own } of clustersOf(file)) {
-    const hub = hubOf(file.chains, network)
+    const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
     const refusal = section.refusal(own, hub?.local ?? false)
     if (refusal) issue([key, network, refusal.field], refusal.message)

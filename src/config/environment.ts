@@ -6,7 +6,7 @@ import type { LabelledKey } from '../registry/families.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
-import { readSecretFiles, secret } from './secretFiles.js'
+import { readSecretFiles, secretSchema } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 const DEFAULT_SESSION_DAYS = 14
@@ -96,9 +96,9 @@ const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
-  DATABASE_URL: secret(postgresUrl.optional()),
+  DATABASE_URL: secretSchema(postgresUrl.optional()),
   /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
-  DATABASE_DIRECT_URL: secret(postgresUrl.optional()),
+  DATABASE_DIRECT_URL: secretSchema(postgresUrl.optional()),
   /** Whether a start applies missing migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: onOrOff('on'),
   PORT: port.optional(),
@@ -107,7 +107,7 @@ const variables = z.object({
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Token that opens the operator's pages. */
-  OPS_TOKEN: secret(z.string().min(16, 'must have at least 16 characters').optional()),
+  OPS_TOKEN: secretSchema(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a key lead the outbox, so that it raises alarms. */
   RELAY_WATCH: trueOrFalse,
@@ -121,50 +121,52 @@ const variables = z.object({
   SITE_URL: httpUrl.optional(),
   DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
-  RELAYER_PRIVATE_KEY: secret(privateKey.optional()),
+  RELAYER_PRIVATE_KEY: secretSchema(privateKey.optional()),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
   /** Or an external signer with Web3Signer's JSON-RPC, and the address of its key. */
-  RELAYER_SIGNER_URL: secret(httpUrl.optional()),
+  RELAYER_SIGNER_URL: secretSchema(httpUrl.optional()),
   RELAYER_ADDRESS: evmAddress.optional(),
   /** Key that signs ENS answers, never the relayer's; or its keystore; or an external signer. */
-  ENS_PRIVATE_KEY: secret(privateKey.optional()),
+  ENS_PRIVATE_KEY: secretSchema(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
-  ENS_SIGNER_URL: secret(httpUrl.optional()),
+  ENS_SIGNER_URL: secretSchema(httpUrl.optional()),
   ENS_ADDRESS: evmAddress.optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
-  SOLANA_RELAYER_PRIVATE_KEY: secret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
+  SOLANA_RELAYER_PRIVATE_KEY: secretSchema(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
-  SOLANA_RPC_URL: secret(httpUrl.optional()),
+  SOLANA_RPC_URL: secretSchema(httpUrl.optional()),
   /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
-  AIRDROP_OPERATOR_PRIVATE_KEY: secret(privateKey.optional()),
+  AIRDROP_OPERATOR_PRIVATE_KEY: secretSchema(privateKey.optional()),
   /** Keys of quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are still accepted. */
-  QUOTE_KEY: secret(keys32.default([])),
+  QUOTE_KEY: secretSchema(keys32.default([])),
   /**
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by a comma. An earlier key signs too.
    */
-  LOG_KEY: secret(keys32.default([])),
+  LOG_KEY: secretSchema(keys32.default([])),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
   /** Source of `clusterd mirror`, the public key and the domain of its logs, and an API key of that service. */
-  MIRROR_URL: secret(
+  MIRROR_URL: secretSchema(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
   MIRROR_DOMAIN: z.string().optional(),
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   MIRROR_ACCEPT: z.string().optional(),
-  MIRROR_API_KEY: secret(z.string().startsWith('ck_', 'must be an API key (ck_…)').optional()),
+  MIRROR_API_KEY: secretSchema(
+    z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
+  ),
   /** Secret from which authentication keys are derived. */
-  TOKEN_KEY: secret(key32.optional()),
+  TOKEN_KEY: secretSchema(key32.optional()),
   /**
    * Keys that encrypt the shares of generated wallets, the current one first. Earlier keys still decrypt. Without a
    * key no wallet is generated.
    */
-  SHARE_KEY: secret(keys32.default([])),
+  SHARE_KEY: secretSchema(keys32.default([])),
   /** Whether rate limits apply. */
   LIMITS: onOrOff('on'),
   /** Requests per second and burst of an address without an API key. */

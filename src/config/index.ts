@@ -5,7 +5,7 @@ import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
 import { familiesWithCluster, noClusters } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOf, logKeysFrom, readRoleKey } from './relayerKey.js'
+import { logKeysFrom, readRoleKey, relayerAddressOf } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -133,7 +133,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
         'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
       ),
     )
-  if (relayerKey && ensKey && addressOf(relayerKey) === addressOf(ensKey))
+  if (relayerKey && ensKey && relayerAddressOf(relayerKey) === relayerAddressOf(ensKey))
     report(
       new ConfigError(
         'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',

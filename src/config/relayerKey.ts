@@ -58,7 +58,7 @@ export function logKeysFrom({
 }
 
 /** Address of a key's account, in lower case. */
-export const addressOf = (key: RelayerKey): Hex =>
+export const relayerAddressOf = (key: RelayerKey): Hex =>
   'address' in key
     ? key.address
     : toHex(

@@ -10,7 +10,7 @@ const otherNames = new WeakMap<z.ZodType, readonly string[]>()
  * Marks the schema of a variable whose value is a secret. The value may be in a file that `<variable>_FILE` names.
  * @param names other variables that name the file
  */
-export function secret<Schema extends z.ZodType>(schema: Schema, ...names: string[]): Schema {
+export function secretSchema<Schema extends z.ZodType>(schema: Schema, ...names: string[]): Schema {
   otherNames.set(schema, names)
   return schema
 }

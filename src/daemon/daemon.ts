@@ -29,7 +29,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { ChainFamily, OpenedChain } from './families/family.js'
-import { FAMILIES, telemetryOf } from './families/index.js'
+import { CHAIN_FAMILIES, telemetryOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
@@ -72,7 +72,7 @@ export class Daemon {
   readonly #listener: Listener
   #stopped: Promise<void> | null = null
 
-  constructor(config: Config, log: Logger, families = FAMILIES) {
+  constructor(config: Config, log: Logger, families = CHAIN_FAMILIES) {
     this.#config = config
     this.#log = log
     this.#families = families

@@ -24,12 +24,12 @@ interface Transaction {
 interface PrimaryName {
   /** The name in ENS; null where ENS does not normalize it (ENSIP-15). */
   ensName: string | null
-  /** A chain with a reverse registrar each. */
+  /** One for each chain with a reverse registrar. */
   chains: {
     chainId: number
     registrar: Hex
     transaction: Transaction | null
-    /** Set without a transaction: clients would not show the name. */
+    /** Why there is no transaction: clients would not show the name. Null where there is one. */
     reason: 'not_in_ens' | 'other_address' | null
   }[]
 }
@@ -38,8 +38,9 @@ interface PrimaryName {
 export type PrimaryNames = ReturnType<typeof createPrimaryNames>
 
 /**
- * Creates the reader of primary names. It gives the transactions that set the reverse record of an address, where the
- * name resolves to the address with the coin type of the chain (ENSIP-11); null on a network without a parent.
+ * Creates the reader of primary names. The reader returns the transactions that set the reverse record of an address,
+ * where the name resolves to the address with the coin type of the chain (ENSIP-11). It returns null on a network
+ * without a parent.
  */
 export function createPrimaryNames(parents: ChainsFile['ens']) {
   return async (
@@ -55,7 +56,7 @@ export function createPrimaryNames(parents: ChainsFile['ens']) {
       async ([id, registrar]): Promise<PrimaryName['chains'][number]> => {
         const chainId = Number(id)
         if (ensName === null) return { chainId, registrar, transaction: null, reason: 'not_in_ens' }
-        // reverse records on ENS's own chain are below `addr.reverse`, whatever the chain's id
+        // on ENS's own chain, reverse records are under `addr.reverse` for any chain id
         const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
         if ((await addressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }

@@ -2,7 +2,7 @@ import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import type { Worker } from '../ops/worker.js'
-import { type LogWorkerOptions, logWorker } from '../push/log.js'
+import { feedLogWorker, type LogWorkerOptions } from '../push/log.js'
 
 /** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
@@ -16,7 +16,7 @@ export function watchedLogWorker(
   const alarm = 'ClusterdLogBehind'
   const key = `the log of ${network} is behind`
   let levelMs = performance.now()
-  const worker = logWorker(ctx, {
+  const worker = feedLogWorker(ctx, {
     ...options,
     onWentBack: () => reportDatabaseWentBack(ctx, network),
     onBehind(events) {

@@ -6,11 +6,11 @@ import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.j
 import { MirrorWriter } from '../db/journal/mirrorWriter.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
-import { Background } from '../ops/background.js'
+import { BackgroundWork } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { generationOf, readBeginning } from '../registry/log/beginning.js'
+import { logGenerationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { type LeafEvent, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -114,11 +114,11 @@ async function takeIn(
   { stored, head, signal, alive }: TakeIn,
 ): Promise<void> {
   const { origin, size, note } = head
-  const generation = generationOf(origin, network)!
+  const generation = logGenerationOf(origin, network)!
   const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
-  const background = new Background()
+  const background = new BackgroundWork()
   await inTransaction(pool, async (client) => {
     const copy = await MirrorWriter.open(
       client,
@@ -159,9 +159,9 @@ async function takeIn(
 /** The log to which a log's first leaf refers. */
 function previousOf(text: string, { origin }: SignedHead, network: Network) {
   const previous = readBeginning(text, origin)
-  const generation = previous && generationOf(previous.origin, network)
+  const generation = previous && logGenerationOf(previous.origin, network)
   if (previous === null) return null
-  if (generation === null || generation >= generationOf(origin, network)!)
+  if (generation === null || generation >= logGenerationOf(origin, network)!)
     throw new RangeError(`it names ${previous.origin} as the log before`)
   return {
     generation,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pause for each request that arrived during a part: the processor time of a look-up, with room. */
+/** Pause for each request that arrived during a part of the work: the processor time of a look-up, with room. */
 const PAUSE_PER_REQUEST_MS = 3
-/** Longest pause after one part. */
+/** Longest pause after a part of the work. */
 const MAX_PAUSE_MS = 300
 
 let requests = 0
@@ -22,7 +22,7 @@ export const pauseMsAfter = (workedMs: number, arrived: number): number =>
  * arrived meanwhile, at most for as long as the part took. So it keeps at least half of its speed, and all of it where
  * no requests arrive.
  */
-export class Background {
+export class BackgroundWork {
   #requests = requests
   #resumedMs = performance.now()
 

@@ -3,7 +3,7 @@ import { errorSentence, isOwnError } from './log/errors.js'
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
 
-/** Names of errors that point to a chain, whatever their causes. */
+/** Names of errors that point to a chain, with any cause. */
 const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', 'NodeError'])
 /** Names of our own errors that point to the database. */
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])

@@ -10,7 +10,7 @@ import type { LoopStage } from './stages.js'
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
 /** Why the newest confirmed logs are trusted, and the number of nodes that returned equal logs. */
-export interface LogTrust {
+export interface TrustBasis {
   trust: Trust
   nodes: number
 }

@@ -19,12 +19,12 @@ export type CheckResult = Omit<Finding, 'about'>
 const LIMIT_MS = 15_000
 
 export const okResult = (found: string): CheckResult => ({ level: 'ok', found })
-export const warning = (found: string, advice: string): CheckResult => ({
+export const warningResult = (found: string, advice: string): CheckResult => ({
   level: 'warn',
   found,
   advice,
 })
-export const failure = (found: string, advice: string): CheckResult => ({
+export const failureResult = (found: string, advice: string): CheckResult => ({
   level: 'bad',
   found,
   advice,
@@ -36,9 +36,9 @@ export async function runCheck(
   advice: string,
   look: () => Promise<CheckResult>,
 ): Promise<Finding> {
-  const late = failure(`no answer within ${LIMIT_MS / 1_000} s`, advice)
+  const late = failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice)
   const result = withTimeout(LIMIT_MS, look(), late).catch((error: Error) =>
-    failure(errorSentence(error), advice),
+    failureResult(errorSentence(error), advice),
   )
   return { about, ...(await result) }
 }

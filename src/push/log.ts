@@ -65,7 +65,7 @@ export interface LogWorkerOptions {
  * checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed restarts with a
  * new generation, so that two histories are never signed under one log's name.
  */
-export function logWorker(
+export function feedLogWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
   options: LogWorkerOptions,
 ): Worker {

@@ -17,13 +17,13 @@ it('gives a place of the client with most to a client with fewer', () => {
   for (const client of ['a', 'b', 'b', 'c']) take(client)
   take('d')
   expect([left, places.taken]).toEqual([['b'], 4])
-  // everybody has one now
+  // every client has one place now
   expect(places.take('e', 1, () => {})).toBe('total')
   expect(places.take('a', 1, () => {})).toBe('total')
   expect(left).toEqual(['b'])
 })
 
-it('frees a place once, though it was given away before', () => {
+it('does not free a place that was already given away', () => {
   const { places, left, take } = crowded()
   const frees = ['a', 'a', 'b', 'c'].map(take)
   take('d')

@@ -7,7 +7,7 @@ export interface PlaceLimits {
 /** Places of one client. */
 interface Taken {
   count: number
-  /** Ends of the client's requests that may be ended for another client, oldest first. */
+  /** Functions that end the client's requests which may be ended for another client, oldest first. */
   readonly ends: Set<() => void>
 }
 
@@ -26,8 +26,8 @@ export class PlaceLimiter {
   }
 
   /**
-   * Takes places.
-   * @param end ends the request, so that its places can go to a client with fewer; such a client has to pass it, too
+   * Takes places. If all are taken, a request with `end` gets a place of the client that has the most places.
+   * @param end ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {

@@ -9,13 +9,13 @@ import {
   extendRecord,
   type RecordBlock,
   readRecord,
-  recordKeepers,
+  recordingContracts,
   unpackRecord,
 } from '../chains/evm/record.js'
 import { ContradictingError, RefutedError, RpcError, transientError } from '../chains/rpc/errors.js'
-import { type Agreement, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
+import { type AgreedAnswer, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { LogTrust } from '../ops/chainState.js'
+import type { TrustBasis } from '../ops/chainState.js'
 import { fallbackIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
@@ -37,15 +37,16 @@ export interface AttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: LogTrust }
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: TrustBasis }
 
-export const hasRecordKeeper = ({ config }: EvmChain): boolean => recordKeepers(config).length > 0
+export const hasRecordingContract = ({ config }: EvmChain): boolean =>
+  recordingContracts(config).length > 0
 
 /**
  * How far a range of logs can be trusted, by its record and the number of nodes that returned it. If two nodes are
  * configured, the answer of one node proves nothing.
  */
-export function trustOfRange(chain: EvmChain, nodes: number): LogTrust {
+export function trustOfRange(chain: EvmChain, nodes: number): TrustBasis {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isCoveredByRecord(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -64,7 +65,7 @@ export async function readAgreedRecord(
   { rpc, config }: EvmChain,
   { hash, number }: RecordBlock,
   least = 2,
-): Promise<Agreement<ChainRecord>> {
+): Promise<AgreedAnswer<ChainRecord>> {
   try {
     return await rpc.agreed((call) => readRecord(call, config, fromHex(hash), number), { least })
   } catch (error) {
@@ -84,7 +85,7 @@ export const readAgreedRecordOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
-): Promise<Agreement<ChainRecord> | null> =>
+): Promise<AgreedAnswer<ChainRecord> | null> =>
   fallbackIf(readAgreedRecord(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
@@ -99,24 +100,24 @@ const isUnknown = (error: unknown): boolean =>
 export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: AttachPoint; ground: LogTrust | null }> {
+): Promise<{ place: AttachPoint; ground: TrustBasis | null }> {
   const { config, rpc } = chain
-  const keepers = recordKeepers(config)
+  const contracts = recordingContracts(config)
   const number = nextBlock - 1
-  const isAsked = keepers.length > 0 && number >= 0
+  const isAsked = contracts.length > 0 && number >= 0
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
   const own = isAsked && hash ? await readAgreedRecordOrNull(chain, { number, hash }) : null
   const stored = parentHash ? unpackRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
-  const hashes = keepers.map(({ kind }, i) => {
+  const hashes = contracts.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
     if (known && own && !own.answer[i]!.equals(known))
       throw new Error(recordMismatchText(chain, number))
     return known ?? own?.answer[i] ?? null
   })
-  const unknown = keepers[hashes.indexOf(null)]
+  const unknown = contracts[hashes.indexOf(null)]
   if (unknown?.kind === 'hub')
     throw transientError(`the hub's record can't be read at block ${number}`)
   return {
@@ -153,12 +154,12 @@ function assertMakes(
  * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
  * has none.
  */
-export type CheckedRange = ConfirmedRange & { record: Agreement<ChainRecord> | null }
+export type CheckedRange = ConfirmedRange & { record: AgreedAnswer<ChainRecord> | null }
 
 /** @throws RpcError where the chain keeps a record and the record is not known */
 export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
   const { from, to, record } = range
-  if (!record && hasRecordKeeper(chain))
+  if (!record && hasRecordingContract(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
   const nodes = isCoveredByRecord(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
@@ -166,7 +167,7 @@ export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: numb
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */
-export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreement<ChainRecord> }>
+export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: AgreedAnswer<ChainRecord> }>
 
 /** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
 const RECORDS_KEPT = 64
@@ -212,7 +213,7 @@ export function rangesCheckedByRecord(
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
-      if (!hasRecordKeeper(chain)) return { ...range, record: null }
+      if (!hasRecordingContract(chain)) return { ...range, record: null }
       const own = from === start ? null : await recordBehind(from - 1, range.parentHash)
       const earlier = from === start ? before.record : own?.answer
       const record = await recordBehind(to, range.lastHash)
@@ -245,16 +246,16 @@ export async function proveUpTo(
   chain: EvmChain,
   before: AttachPoint,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
-  top: RecordBlock & { record: Agreement<ChainRecord> },
+  top: RecordBlock & { record: AgreedAnswer<ChainRecord> },
   least: number,
   onRange: () => void,
 ): Promise<KnownRecords> {
-  const known = new Map<number, { hash: Buffer; record: Agreement<ChainRecord> }>()
+  const known = new Map<number, { hash: Buffer; record: AgreedAnswer<ChainRecord> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
   const { answer: agreed, nodes } = top.record
   let { lastHash } = before
-  let running: Agreement<ChainRecord> = { answer: before.record, nodes }
+  let running: AgreedAnswer<ChainRecord> = { answer: before.record, nodes }
 
   const source = logRangeSource(chain, width, { nodes: least, isHinted })
   const noted: typeof source = {

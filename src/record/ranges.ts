@@ -16,7 +16,7 @@ import {
   type RawLog,
   readLogs,
 } from '../chains/evm/logs.js'
-import { recordKeepers } from '../chains/evm/record.js'
+import { recordingContracts } from '../chains/evm/record.js'
 import { errorChain, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
 import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
@@ -138,7 +138,7 @@ export interface BlockRange {
 
 /** True if the record covers all logs of a chain. The messages of a spoke are in no record. */
 export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
-  config.role === 'hub' && recordKeepers(config).length > 0
+  config.role === 'hub' && recordingContracts(config).length > 0
 
 /**
  * Source of a chain's confirmed logs. Where a record proves that no other block has logs, the second node is asked

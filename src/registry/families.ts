@@ -48,7 +48,7 @@ export const SOLANA = {
   amountBits: 64n,
 } as const satisfies Family
 
-/** By key. The daemon and the interface have a row of code for each. */
+/** Facts of each family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
 const BY_KEY = { evm: EVM, solana: SOLANA }
 export type FamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[FamilyKey]

@@ -58,7 +58,7 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
   return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
 }
 
-/** @param nowMs null for a signed bid: others of its transaction are sent too, whatever the time */
+/** @param nowMs null for a bid in a signed transaction, which is not refused for being late */
 function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
   if (
     payment?.target.kind !== 'name' ||

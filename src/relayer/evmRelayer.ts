@@ -22,7 +22,7 @@ import {
   saveWithNextNonce,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParkedRefusals, parkUnworthyRefusals } from '../db/outbox/refusals.js'
+import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { countOpenJobs, signerStats } from '../db/outbox/stats.js'
 import { findUndeliveredPayments } from '../db/payments/open.js'
@@ -218,7 +218,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
-      return released + ended + (weighs ? await parkUnworthyRefusals(client, key, leastWei) : 0)
+      return released + ended + (weighs ? await parkUneconomicalRefusals(client, key, leastWei) : 0)
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed

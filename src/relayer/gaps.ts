@@ -5,7 +5,7 @@ import type { SignerNonces } from '../db/outbox/signers.js'
  * elsewhere, or that a node is repeatedly wrong.
  */
 export const MAX_NONCE_RAISE = 64
-/** Most lost nonces handled in one step, whatever a node answers. */
+/** Maximum number of lost nonces per step, since a node may report any nonce. */
 export const MAX_LOST_NONCES = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */

@@ -17,7 +17,7 @@ const MAX_BUSY_STEPS = 50
 
 /** Dependencies that the leading process gives to a relayer's worker. */
 export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
-  /** @param at place under which errors of our own code are counted */
+  /** @param at name of the loop under which errors of our own code are counted */
   optionsAt(at: LoopName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
   show(state: RelayerState): void

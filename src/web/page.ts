@@ -79,7 +79,7 @@ export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | n
   return isApiPath(path) ? null : { file: indexPage, isFound }
 }
 
-/** The page of a guide; null where there is none. @param name of its file, such as `clusters.md` */
+/** The page of a guide; null for an unknown guide. @param name file name in docs/use, such as `clusters.md` */
 export function guidePage(name: string): PageFile | null {
   const text = Object.hasOwn(guides, name) ? guides[name] : undefined
   return text === undefined ? null : { ...indexPage, text, policy: PAGE_POLICY }
@@ -106,7 +106,7 @@ export function pageFile(ofBuild: string, name: string): PageFile | null {
 const compressed = new Map<string, Buffer>()
 
 /** A file's text as gzip, compressed once. */
-export function gzipped({ text }: PageFile): Buffer {
+export function gzipFile({ text }: PageFile): Buffer {
   const bytes = compressed.get(text) ?? gzipSync(text)
   compressed.set(text, bytes)
   return bytes

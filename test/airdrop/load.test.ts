@@ -121,7 +121,7 @@ describe('clusterd airdrop load', () => {
     }
   })
 
-  it('warns of a community that no cluster holds', async () => {
+  it('warns if no cluster owns the community', async () => {
     await loadAirdropFile(fileOf(csvOf(rowsOf(3))), place())
     expect(printed).toContain('isNew        true')
     expect(errorLines).toContain(

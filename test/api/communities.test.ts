@@ -403,7 +403,7 @@ describe('GET /v1/communities', () => {
   it('lists the names that are communities once each, page by page', async () => {
     const { name, owner } = await community()
     const other = await community()
-    // a change of the rules adds no second record
+    // changed rules must not list the community twice
     expect((await owner.call('PUT', `/v1/communities/${name}`, { ownersOnly: true })).status).toBe(
       200,
     )

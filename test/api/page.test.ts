@@ -182,7 +182,7 @@ describe('the reference', () => {
     ])
   })
 
-  it('shows browsers every guide as a page whose links lead on', async () => {
+  it('serves every guide to browsers as a page whose links resolve', async () => {
     const names = readdirSync('docs/use')
     for (const name of names) {
       const guide = await load(`/docs/guides/${name}`)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ok } from '../../src/api/http/answer.js'
-import { type Price, route } from '../../src/api/http/route.js'
+import { type RoutePrice, route } from '../../src/api/http/route.js'
 import { z } from '../../src/api/http/schema.js'
 import { type ApiWorld, useApi } from './support.js'
 
@@ -14,7 +14,7 @@ let turn = 0
 const begun: number[] = []
 
 const priced = (path: string, units: number) => {
-  const price: Price = { text: String(units), of: () => units }
+  const price: RoutePrice = { text: String(units), of: () => units }
   return route.get(path, {
     bad: null,
     costliest: {},

@@ -59,7 +59,7 @@ it('a requirement does not fail for good because of one node, where there is ano
   expect(await at.ownerOf('other', 'ann')).toBe(at.addressOf(1))
 })
 
-it('a token with another balance in each block delays only the payments that require it', async () => {
+it('a token whose balance differs in each block delays only payments that require it', async () => {
   const side = at.sideOf('8453')
   const hash = await side.walletClient(9).sendTransaction({ data: BLOCK_NUMBER_TOKEN })
   const { contractAddress } = await waitForReceipt(side.public, hash)

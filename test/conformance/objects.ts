@@ -9,7 +9,7 @@ export const address = z.string().regex(/^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{3
 export const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
 const name = z.string().refine(isName, 'is no name')
-/** Names and a slash after each, but after the last one where `end` is empty. */
+/** A path of names joined by slashes. @param end the slash after the last name, or an empty text */
 const path = (names: number, end: string) =>
   z.string().refine((text) => {
     const parts = text.split('/')
@@ -18,7 +18,7 @@ const path = (names: number, end: string) =>
       text.endsWith(end) &&
       parts.slice(0, names).every(isName)
     )
-  }, 'is no path of names')
+  }, 'is not a path of names')
 const clusterOnly = path(1, '/')
 const fullName = path(2, '')
 const type = z.enum(['evm', 'solana'])

@@ -51,14 +51,14 @@ const letters = (length: number) =>
   Buffer.from(Array.from({ length }, () => pick(alphabet)).join(''))
 const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(32 - bytes.length)])
 
-test.each(rules)('a word is no name that breaks the rule $text', async ({ others }) => {
+test.each(rules)('refuses words that break the rule $text', async ({ others }) => {
   const words = others
     .filter((text) => /^[\0-\xff]{0,32}$/.test(text))
     .map((text) => padded(Buffer.from(text, 'latin1')))
   expect(await judge(words)).toEqual(words.map(() => false))
 })
 
-test('the words of names are names', async () => {
+test('accepts the words of well-formed names', async () => {
   const words = wellFormed.map((text) => padded(Buffer.from(text)))
   expect(await judge(words)).toEqual(words.map(() => true))
 })

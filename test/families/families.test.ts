@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor/doctor.js'
-import { FAMILIES } from '../../src/daemon/families/index.js'
+import { CHAIN_FAMILIES } from '../../src/daemon/families/index.js'
 import { printed } from '../support/cli.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
@@ -33,7 +33,7 @@ function startDaemon(): Promise<TestDaemon> {
     RELAYER_PRIVATE_KEY: world.wallet(9).privateKey,
   }
   return startTestDaemon(world.postgres.url, { chains: [hub] }, env, undefined, [
-    ...FAMILIES,
+    ...CHAIN_FAMILIES,
     ledgerFamily(ledger.url),
   ])
 }
@@ -85,7 +85,7 @@ describe('a chain family that is added by a row', () => {
     const file = join(folder, 'chains.json')
     writeFileSync(file, JSON.stringify({ chains: [world.section] }))
     const env = { DATABASE_URL: world.postgres.url, CLUSTERD_CHAINS: file, TOKEN_KEY }
-    const families = [...FAMILIES, ledgerFamily(ledger.url)]
+    const families = [...CHAIN_FAMILIES, ledgerFamily(ledger.url)]
     const printedText = await printed(env, () => doctor({ json: true }, families))
     expect(JSON.parse(printedText)).toContainEqual({
       about: 'the ledger',

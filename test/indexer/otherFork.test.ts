@@ -25,7 +25,7 @@ beforeAll(async () => {
   ;({ chain } = await world.open({ rpcUrls: [node.url] }))
 })
 
-it('a record that is read by number is refused where its block is replaced meanwhile', async () => {
+it('refuses a record read by block number if the block is replaced between the two calls', async () => {
   await world.bid(1, ['ann'])
   const { hash, number } = (await getHeader(chain.rpc.call, 'latest'))!
   const read = () =>
@@ -48,7 +48,7 @@ it('a record that is read by number is refused where its block is replaced meanw
   onCall = async () => undefined
 })
 
-it('a log gets no time from a header of another fork', async () => {
+it('does not date a log by a header of another fork', async () => {
   await world.test.mine({ blocks: 1 })
   const first = Number(await world.public.getBlockNumber())
   await world.bid(1, ['bob'])
@@ -65,7 +65,7 @@ it('a log gets no time from a header of another fork', async () => {
   onCall = async () => undefined
 })
 
-it('a registration by nobody of a free name is not one that the hub confirms', async () => {
+it('refuses a registration by the zero address of a name that the hub does not have', async () => {
   const block = (await getHeader(chain.rpc.call, 'latest'))!
   const bodyOf = (from: Hex, name: string) =>
     Buffer.concat([

@@ -170,7 +170,7 @@ describe('nodes with limitations', () => {
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
   })
 
-  it('records that one node alone gave refute no other node once it answers', async () => {
+  it('a record that only one node returned does not refute a second node that answers later', async () => {
     const lie = { block: -1, name: `gift-${made()}`, isOn: true }
     await world.bid(0, [`true-${made()}`])
     lie.block = await head()

@@ -20,7 +20,7 @@ const at = useWorld(() => startCommunityWorld(['club']))
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>
 /** The transaction whose receipt the node returns once for that of another. */
 let mixedUp: Hex | null = null
-/** A transaction as the node reports it. */
+/** The transaction that the node reports under a hash. Null: the true one. */
 let invented: { hash: Hex; transaction: object | null } | null = null
 /** Block in which the node reports every transaction as failed. */
 let failedIn: number | null = null

@@ -206,7 +206,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     await mirrorFrom(copy, serving(next), { accept })
     const { log } = await readFeedLogState(copy.pool, 'mainnet')
     expect(log).toMatchObject({ origin: accept, size: 3 })
-    // and serves the same entries, of which the first one names the log before
+    // the mirror serves the same entries; the first one names the previous log
     const bundle = { index: 0, width: 3 }
     const served = await readEntryBundle(copy.pool, { ...log!, network: 'mainnet' }, bundle)
     const path = `${log!.generation}/${bundlePath(bundle)}`
@@ -247,7 +247,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
   })
 })
 
-it('a mirror proves the names of an accepted log anew', async () => {
+it('a mirror proves the names again after it has accepted another log', async () => {
   const copy = await database()
   const shown = async () => (await readMirroredNetworks(copy.pool)).get('mainnet')
   await mirrorFrom(copy, serving(filesOf(honest())))
@@ -260,7 +260,7 @@ it('a mirror proves the names of an accepted log anew', async () => {
   expect(await shown()).toMatchObject({ provedBlock: 0, provedSeq: 0, isProved: false })
 })
 
-it('only the process that leads calls a mirror verified', async () => {
+it('only the leading process marks a mirror as verified', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
   const epoch = await readEpoch(copy.pool, 'mainnet', 'index')
@@ -296,7 +296,7 @@ it('a mirror takes over the signature of a new key, though the log has not grown
   clock.mockRestore()
 })
 
-it('a mirror whose own tiles are damaged copies nothing on top of them', async () => {
+it('a mirror with damaged tiles appends nothing to them', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest().slice(0, 300))))
   await queryOn(

@@ -6,7 +6,7 @@ import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
 import type { Worker } from '../../src/ops/worker.js'
-import { logWorker } from '../../src/push/log.js'
+import { feedLogWorker } from '../../src/push/log.js'
 import { GrowingTree } from '../../src/registry/log/append.js'
 import { beginningLeaf } from '../../src/registry/log/beginning.js'
 import { sha256Once, treeHash } from '../../src/registry/log/hash.js'
@@ -34,7 +34,7 @@ export const ORIGIN = 'names.example/mainnet/1'
 export async function writeLog(pool: pg.Pool): Promise<void> {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const ctx = { pool, network: 'mainnet', epoch } as const
-  const worker = logWorker(ctx, { domain: 'names.example', keys })
+  const worker = feedLogWorker(ctx, { domain: 'names.example', keys })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 

@@ -9,7 +9,7 @@ const world = useWorld(() => startHubWorld())
 const text = new TextDecoder()
 const RECORD_HASH = '0xd374cc21'
 
-/** Compares a service that shows these registrations, besides the hub's own record, with the hub. */
+/** Runs `verifyRegistry` against the hub, for a service whose log has these registrations. */
 async function verified(registrations: readonly Event[]) {
   const hub = world.hub
   const { hash, number } = await world.public.getBlock()
@@ -40,7 +40,7 @@ const registered = (from: string, name: string): Event => [
 const NOBODY = `0x${'0'.repeat(40)}`
 const LONG = 'k'.repeat(32)
 
-it('a registration is only accepted if the hub has exactly its name and its wallet', async () => {
+it('accepts a registration only if the hub has exactly its name and its wallet', async () => {
   await world.bid(1, ['known', LONG])
   const owner = world.wallet(1).address.toLowerCase()
   const other = world.wallet(2).address.toLowerCase()

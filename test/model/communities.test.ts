@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Changes } from '../../src/registry/fold/rows.js'
+import type { RowChanges } from '../../src/registry/fold/rows.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { mirrorOf } from '../api/mirror.js'
@@ -45,12 +45,12 @@ const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): 
   items: [item],
 })
 
-function refusalOf({ outcomes }: Changes): string | null {
+function refusalOf({ outcomes }: RowChanges): string | null {
   const refusal = outcomes[0]?.refusal
   return refusal?.code === 'community' ? `community ${refusal.problem}` : (refusal?.code ?? null)
 }
 
-function paymentOf({ payments }: Changes): string | undefined {
+function paymentOf({ payments }: RowChanges): string | undefined {
   const judgement = payments[0]?.judgement
   return judgement?.outcome === 'refused' ? judgement.reason : judgement?.outcome
 }

@@ -6,7 +6,7 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { watchedLogWorker } from '../../src/indexer/log.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { logWorker } from '../../src/push/log.js'
+import { feedLogWorker } from '../../src/push/log.js'
 import { treeHash } from '../../src/registry/log/hash.js'
 import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
@@ -36,7 +36,7 @@ const grow = (count: number, from = () => alice) =>
 /** Runs the worker's steps until it is idle. */
 async function catchUp(by = keys): Promise<void> {
   const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-  const worker = logWorker(
+  const worker = feedLogWorker(
     { pool: world.pool, network: 'mainnet', epoch },
     { domain: 'names.example', keys: by },
   )
@@ -142,7 +142,7 @@ describe('the log of a feed', () => {
 
   it('is written only by the leader', async () => {
     await grow(1)
-    const worker = logWorker(
+    const worker = feedLogWorker(
       { pool: world.pool, network: 'mainnet', epoch: 77 },
       { domain: 'names.example', keys },
     )

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readFeedLogState, type StoredLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { LastSignedLog, logWorker } from '../../src/push/log.js'
+import { feedLogWorker, LastSignedLog } from '../../src/push/log.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
@@ -30,7 +30,7 @@ const grow = (count: number) =>
 async function workerOf(pool: pg.Pool, { memory = new LastSignedLog(), by = keys } = {}) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
-  const worker = logWorker(
+  const worker = feedLogWorker(
     { pool, network: 'mainnet', epoch },
     { domain: 'names.example', keys: by, memory, onWentBack: () => wentBack.push(epoch) },
   )

@@ -261,7 +261,7 @@ it('streams are limited per address, and end when the process stops', async () =
   }
 })
 
-it('a crowd with all streams of the process gives one to a newcomer', async () => {
+it('a client without a stream takes one from clients that hold all streams of the process', async () => {
   const others = world
   world = await startApi({ limits: LIMITS })
   const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
@@ -281,7 +281,7 @@ it('a crowd with all streams of the process gives one to a newcomer', async () =
     expect(newcomer.statusCode).toBe(200)
     await expect.poll(() => crowd.filter(({ complete }) => complete).length, WAIT).toBe(1)
     expect(world.staying().streams).toBe(MAX_STREAMS.total)
-    // an address of the crowd is not a newcomer
+    // an address that already has a stream takes none
     const again = await Promise.all(
       Array.from({ length: addresses }, (_, i) => openFrom(`127.0.1.${i}`)),
     )

@@ -48,10 +48,10 @@ import {
 } from '../../src/db/registry/communityNames.js'
 import {
   findBundles,
-  findByAddresses,
-  findByNames,
-  findByTypes,
   findNamesByPrefix,
+  findNamesOfAddresses,
+  findWalletsByNames,
+  findWalletsByTypes,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import {
@@ -146,22 +146,22 @@ const STRANGER = Buffer.alloc(32, 1)
  * registry of this test has no rows (sessions, shares, messages, airdrops, logs), a query only shows that it uses an index.
  */
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
-  ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
-  ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
+  ['the name of an address', 2, (db) => findNamesOfAddresses(db, NETWORK, [walletOf(ORDINARY)])],
+  ['the name of an owner of many', 2, (db) => findNamesOfAddresses(db, NETWORK, [walletOf(OWNER)])],
   [
     'the name of a stranger with a community name',
     3,
-    (db) => findByAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)]),
+    (db) => findNamesOfAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)]),
   ],
   [
     'the address of a name',
     2,
-    (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }]),
+    (db) => findWalletsByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }]),
   ],
   [
     'the address of a wallet of a full cluster',
     8,
-    (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
+    (db) => findWalletsByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
   ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
   ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
@@ -321,7 +321,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'wallets of a type in a full cluster',
     1_010,
-    (db) => findByTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
+    (db) => findWalletsByTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
   ],
   ['winning bids', 4, (db) => findWinningBids(db, NETWORK, [nameOf(ORDINARY)])],
   ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],
@@ -392,8 +392,8 @@ describe('of a thousand keys at once', () => {
   const names = keys.map((key) => ({ cluster: nameOf(key), wallet: null }))
 
   it.each<[string, (db: Queryable) => Promise<unknown>]>([
-    ['names of addresses', (db) => findByAddresses(db, NETWORK, addresses)],
-    ['addresses of names', (db) => findByNames(db, NETWORK, names)],
+    ['names of addresses', (db) => findNamesOfAddresses(db, NETWORK, addresses)],
+    ['addresses of names', (db) => findWalletsByNames(db, NETWORK, names)],
   ])('%s cost two rows a key, and one look whether anything moves', async (_, read) => {
     const { rows, movesSought } = await examined(read)
     expect(rows).toBeLessThanOrEqual(2 * keys.length)

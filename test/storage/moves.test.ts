@@ -9,7 +9,7 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { findClusterByName } from '../../src/db/registry/clusters.js'
-import { findByAddresses, findByNames } from '../../src/db/registry/lookups.js'
+import { findNamesOfAddresses, findWalletsByNames } from '../../src/db/registry/lookups.js'
 import { findOwnedNames } from '../../src/db/registry/owners.js'
 import type { ClusterChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -96,12 +96,12 @@ async function answers() {
   return {
     ids: clusters.map((cluster) => cluster!.id),
     listed: all.map(({ name, clusterId }) => [name, clusterId]),
-    resolved: await findByNames(
+    resolved: await findWalletsByNames(
       pool,
       'mainnet',
       names.map((cluster) => ({ cluster, wallet: null })),
     ),
-    named: await findByAddresses(pool, 'mainnet', [alice, bob, carol]),
+    named: await findNamesOfAddresses(pool, 'mainnet', [alice, bob, carol]),
   }
 }
 

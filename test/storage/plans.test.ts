@@ -11,10 +11,10 @@ import { signerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
-  findByAddresses,
-  findByNames,
-  findByTypes,
   findNamesByPrefix,
+  findNamesOfAddresses,
+  findWalletsByNames,
+  findWalletsByTypes,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
@@ -108,7 +108,7 @@ describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
   })
 
   it('the oldest entry of an address', async () => {
-    const { result, scanned } = await look((db) => findByAddresses(db, 'testnet', [signer]))
+    const { result, scanned } = await look((db) => findNamesOfAddresses(db, 'testnet', [signer]))
     expect(result).toMatchObject([{ walletName: 'friend', isVerified: false }])
     expect(scanned.filter(isLarge)).toEqual([])
   })
@@ -133,7 +133,7 @@ it('any number of names of one large cluster read it once', async () => {
     Array.from({ length: MEMBERS }, (_, i) => ({ cluster: `held-${i + 1}`, wallet: wallet(i) }))
   expect(
     await walletsRead((db) =>
-      findByNames(
+      findWalletsByNames(
         db,
         'testnet',
         of((i) => `w${i + 1}`),
@@ -142,7 +142,7 @@ it('any number of names of one large cluster read it once', async () => {
   ).toBeLessThanOrEqual(2 * MEMBERS)
   expect(
     await walletsRead((db) =>
-      findByNames(
+      findWalletsByNames(
         db,
         'testnet',
         of(() => null),
@@ -153,7 +153,7 @@ it('any number of names of one large cluster read it once', async () => {
 
 it('the wallet of a kind reads its cluster once', async () => {
   const read = await walletsRead((db) =>
-    findByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
+    findWalletsByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
   )
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })

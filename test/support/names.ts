@@ -1,10 +1,9 @@
 import names from '../vectors/names.json' with { type: 'json' }
 
 /**
- * The rules for names, implemented again for the tests. Each rule has texts that break only this rule. Among those of
- * the alphabet are look-alikes that Unicode folds into letters (KELVIN SIGN, a dotted I, a long s) and others of `a`.
- * Chains refuse `capitals`, which people may type. `earlier`: names that an earlier rule accepted. Move a name of
- * `names` there when a new rule refuses it: it stays readable.
+ * The rules for names, implemented a second time for the tests (test/vectors/names.json). Each rule has `others`: texts
+ * that break only this rule. `capitals` are valid input, but contracts refuse them. `earlier` are names that only an
+ * earlier rule accepted. When a new rule refuses a name of `names`, move the name to `earlier`: it stays readable.
  */
 export const { rules, alphabet, longest, capitals } = names
 export const wellFormed = [...names.names, 'x'.repeat(longest)]
@@ -14,6 +13,6 @@ export const malformed = [...rules.flatMap(({ others }) => others), ...(names.ea
 const PATTERNS = rules.map(({ pattern }) => RegExp(pattern))
 /** True for a canonical name that keeps all rules. */
 export const isName = (text: string): boolean => PATTERNS.every((pattern) => pattern.test(text))
-/** True if the 32 bytes of a word are such a name. */
+/** True if a bytes32 holds a canonical name that keeps all rules. */
 export const isNameWord = (word: Buffer): boolean =>
   isName(word.toString('latin1').replace(/\0+$/, ''))

@@ -19,7 +19,7 @@ import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { ed25519PublicKey } from '../../src/registry/primitives/ed25519.js'
 import { solanaAccount } from '../api/wallets.js'
 
-/** Accounts of wallet kinds, whose messages are signed by other code than ours. */
+/** Accounts of wallet kinds, whose messages are signed by third-party code. */
 
 export interface Account {
   type: WalletKindName

@@ -4,7 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { registrationExample } from '../examples.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
-import { type Price, type Route, route } from '../http/route.js'
+import { type Route, type RoutePrice, route } from '../http/route.js'
 import { manyNames } from '../http/sampleRequests.js'
 import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
 import { AMOUNT_SYNONYMS, bidAmountOf, type QuoteOfPort, quoteOnChain } from '../names/quote.js'
@@ -19,7 +19,7 @@ interface QuoteForm<Port extends ChainPort> {
   ownFields(quote: QuoteOfPort<Port>): object
 }
 
-/** The API's row for a chain family: its quotes, and the transactions that its wallets sign. */
+/** The API's code for one chain family: its quotes, and the transactions that its wallets sign. */
 export interface FamilyInterface<Port extends ChainPort = ChainPort>
   extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: Family
@@ -30,7 +30,7 @@ export interface FamilyInterface<Port extends ChainPort = ChainPort>
   readonly testnet: string
   /** Names of one quote at most. */
   readonly maxNames: number
-  readonly price: Price
+  readonly price: RoutePrice
   readonly errors: readonly ErrorCode[]
   readonly v1: QuoteForm<Port>
   readonly v01: QuoteForm<Port>

@@ -8,7 +8,7 @@ const BY_KEY: Readonly<Record<FamilyKey, FamilyInterface>> = {
   solana: solanaInterface,
 }
 
-/** The API's rows of the chain families. */
+/** The API's code for each chain family. */
 export const FAMILY_INTERFACES: readonly FamilyInterface[] = Object.values(BY_KEY)
 
 /** The route of quotes of each family. */

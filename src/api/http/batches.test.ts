@@ -7,7 +7,7 @@ const database = useDatabase()
 
 const ROUNDS = 20
 
-/** Number of statements of look-ups that run as the callback says. */
+/** Number of statements that the look-ups of `run` need. */
 async function statementsOf(
   run: (nameOf: ReturnType<typeof createBatchedLookups>['nameOf']) => Promise<void>,
 ): Promise<number> {
@@ -21,19 +21,19 @@ async function statementsOf(
 
 const address = (): Buffer => Buffer.alloc(20, 1)
 
-it('a look-up after another has a statement of its own', async () => {
+it('runs a statement for each look-up of a client that waits for each answer', async () => {
   const count = await statementsOf(async (nameOf) => {
     for (let round = 0; round < ROUNDS; round++) await nameOf(address())
   })
   expect(count).toBe(ROUNDS)
 })
 
-it('look-ups that arrive one after the other share a statement while there are many', async () => {
+it('shares statements among many look-ups that arrive one after another', async () => {
   const count = await statementsOf(async (nameOf) => {
     for (let round = 0; round < ROUNDS; round++) {
       await Promise.all([nameOf(address()), nameOf(address())])
       const first = nameOf(address())
-      // more turns of the event loop than a statement waits without a reason
+      // more turns of the event loop than a batch of one look-up waits for others
       for (let turn = 0; turn < 5; turn++) await setImmediate()
       await Promise.all([first, nameOf(address())])
     }

@@ -4,9 +4,9 @@ import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
 import { findJournalledTx, readTxProgress } from '../../db/journal/transactions.js'
 import {
-  findByAddresses,
-  findByNames,
-  findByTypes,
+  findNamesOfAddresses,
+  findWalletsByNames,
+  findWalletsByTypes,
   readAvailability,
 } from '../../db/registry/lookups.js'
 import type { FullName } from '../../registry/primitives/name.js'
@@ -36,11 +36,13 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     return asked.map(() => read)
   })
   return {
-    nameOf: together((addresses: readonly Buffer[]) => findByAddresses(pool, network, addresses)),
-    walletOf: together((names: readonly FullName[]) => findByNames(pool, network, names)),
+    nameOf: together((addresses: readonly Buffer[]) =>
+      findNamesOfAddresses(pool, network, addresses),
+    ),
+    walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
     /** The only verified public wallet of a kind in a cluster. */
     verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
-      findByTypes(pool, network, asked),
+      findWalletsByTypes(pool, network, asked),
     ),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
     /** Bids in the journal, by transaction hash. */

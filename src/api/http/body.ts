@@ -9,7 +9,7 @@ import { MAX_BULK, z } from './schema.js'
 const LIST_LIMIT_BYTES = 128 * 1024
 /** Size limit of an object. The rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size limit of a join's list. */
+/** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Size limit of a route's body. */
@@ -25,7 +25,7 @@ const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes i
 const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
 
 /**
- * A request's body, parsed as JSON whatever its content type; undefined when it is empty.
+ * A request's body, parsed as JSON for any content type; undefined if the body is empty.
  * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; what `turn` throws
  */
 export async function parseRequestBody(

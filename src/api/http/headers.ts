@@ -33,7 +33,7 @@ const tokensIn = (text: string | undefined): string | null =>
   text !== undefined && TOKENS.test(text) ? text : null
 
 /**
- * Headers of the response to a CORS preflight. It allows whatever headers and methods are requested, since pages add
+ * Headers of the response to a CORS preflight. It allows all headers and methods that are requested, since pages add
  * headers of their own (tracing, idempotency). A list would protect nothing, because no cookie is read.
  */
 export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
@@ -54,7 +54,7 @@ export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
 }
 
 /** Headers that clients act on, as the documents describe them. */
-export const HEADERS = {
+export const RESPONSE_HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],
   'X-Clusterd-As-Of': [
@@ -65,4 +65,4 @@ export const HEADERS = {
   RateLimit: ['What is left of each quota, and the seconds until all of it is', 'string'],
   'RateLimit-Policy': ['The quotas: what flows in, within how many seconds', 'string'],
 } as const
-export type HeaderName = keyof typeof HEADERS
+export type HeaderName = keyof typeof RESPONSE_HEADERS

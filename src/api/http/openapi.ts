@@ -4,7 +4,7 @@ import {
   type RouteConfig,
 } from '@asteasolutions/zod-to-openapi'
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
-import { HEADERS, type HeaderName } from './headers.js'
+import { type HeaderName, RESPONSE_HEADERS } from './headers.js'
 import type { Route } from './route.js'
 import { namedObject, z } from './schema.js'
 
@@ -78,7 +78,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
   })
   // registering a header again returns the same component
   const headerOf = (name: HeaderName) => {
-    const [description, type] = HEADERS[name]
+    const [description, type] = RESPONSE_HEADERS[name]
     return registry.registerComponent('headers', name, { description, schema: { type } }).ref
   }
   /** References to the headers of a response; undefined for none. */

@@ -59,7 +59,7 @@ export const MAX_LONG_POLL_MS = 30_000
  * Price of a route's requests, in units. A unit is the processor time of one name look-up. test/api/costs.test.ts
  * checks that no request takes more than three times its price. docs/use/limits.md lists the prices.
  */
-export interface Price {
+export interface RoutePrice {
   /** The price as docs/use/limits.md shows it, for n elements. */
   text: string
   /** @param body before validation @throws ApiError invalid_request */
@@ -73,7 +73,7 @@ export interface Price {
 type PrivateTo = 'caller' | 'members' | null
 
 /** Example of a request. */
-export interface Example {
+export interface RequestExample {
   /** Status of the response, where it is not a success. */
   status?: number
   params?: Readonly<Record<string, string>>
@@ -124,9 +124,9 @@ export interface Route {
    */
   bounds?: Readonly<Record<string, string>>
   /** Example of a request, where the schemas' examples do not give one. The local world can answer it. */
-  example?: Example
+  example?: RequestExample
   /** Price of a request; default: chosen by `priceOf`. */
-  price?: Price
+  price?: RoutePrice
   /** Query parameter that makes the request a long poll of up to `MAX_LONG_POLL_MS`, in addition to the deadline. */
   longPollParam?: string
   /**

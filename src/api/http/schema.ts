@@ -29,7 +29,7 @@ export const okResponses = (description: string, schema: z.ZodType | z.ZodRawSha
 export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return isAbsent(value) ? undefined : removeAbsentValues(schema.unwrap(), value)
-  // a codec too: the request has its input side
+  // a codec is a ZodPipe, too: a request has the form of the pipe's input
   if (schema instanceof z.ZodPipe) return removeAbsentValues(schema.in, value)
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((one) => removeAbsentValues(schema.element, one))

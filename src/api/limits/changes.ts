@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { type BucketFullTimes, readBuckets } from '../../db/auth/limitBuckets.js'
 import type { ChangeLimit } from '../../db/journal/appendSignedChanges.js'
 import type { Queryable } from '../../db/pg/rows.js'
-import type { Changes } from '../../registry/fold/rows.js'
+import type { RowChanges } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type BucketRate, ratePerDay, ratePerMinute } from './bucket.js'
@@ -37,7 +37,7 @@ const BYTES_PER_CHANGE = 1_024
  * Work of a change: its events, its rows of private wallets (which have no events) or its KiB, whichever is largest.
  * A community's rules may be long.
  */
-function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
+function workOf({ journal, clusters, communityNames, ...rows }: RowChanges): Work {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
   const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
   const size = Math.ceil(journal.reduce((sum, { body }) => sum + body.length, 0) / BYTES_PER_CHANGE)

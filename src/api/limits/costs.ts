@@ -1,8 +1,8 @@
 import type { Answer } from '../http/answer.js'
 import { type PageLimitBounds, pageLimitOf } from '../http/query.js'
-import type { Price, Route } from '../http/route.js'
+import type { Route, RoutePrice } from '../http/route.js'
 
-const fixed = (units: number): Price => ({ text: String(units), of: () => units })
+const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => units })
 
 /** Price of a request that calls a chain. */
 export const CHAIN_COST = 5
@@ -11,12 +11,12 @@ const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
 const LOOK_UP_PRICE = fixed(1)
-const BULK_PRICE: Price = {
+const BULK_PRICE: RoutePrice = {
   text: '1 + n/100',
   of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
 }
 /** A change takes a lock and commits. */
-const CHANGE_PRICE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
+const CHANGE_PRICE: RoutePrice = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
 export const SIGN_IN_PRICE = fixed(10)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
 export const CHAIN_PRICE = fixed(CHAIN_COST)
@@ -27,7 +27,7 @@ export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of a log: its 256 entries are serialized for each request. */
 export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a quote that builds one transaction per name. */
-export const QUOTE_PER_NAME_PRICE: Price = {
+export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',
   of: (_query, body) => CHAIN_COST + elements(body),
 }
@@ -36,13 +36,13 @@ export const QUOTE_PER_NAME_PRICE: Price = {
 export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Price of a page of the feed. */
-export const feedPagePrice = (limit: PageLimitBounds): Price => ({
+export const feedPagePrice = (limit: PageLimitBounds): RoutePrice => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
   of: (query) => 1 + pageLimitOf(query, limit) / EVENTS_PER_UNIT,
 })
 
 /** The price that a route declares, else the price of a look-up, a bulk look-up or a change. */
-export function priceOf({ price, method, auth, body }: Route): Price {
+export function priceOf({ price, method, auth, body }: Route): RoutePrice {
   if (price) return price
   if (auth === 'required' && method !== 'get') return CHANGE_PRICE
   return body ? BULK_PRICE : LOOK_UP_PRICE

@@ -1,4 +1,8 @@
-import { type AddressHit, findByAddresses, findByNames } from '../../db/registry/lookups.js'
+import {
+  type AddressHit,
+  findNamesOfAddresses,
+  findWalletsByNames,
+} from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
@@ -21,7 +25,7 @@ export async function namesOfAddresses(
   const parsed = await mapInTurns(turn, inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const addresses = readable.map(({ bytes }) => bytes)
-  const hits = await findByAddresses(pool, network, addresses)
+  const hits = await findNamesOfAddresses(pool, network, addresses)
   let next = 0
   return parsed.map((address, i) =>
     typeof address === 'string'
@@ -61,7 +65,7 @@ export async function addressesOfNames(context: Context, names: readonly FullNam
   const hits =
     names.length === 1
       ? [await lookups[network].walletOf(names[0]!)]
-      : await findByNames(pool, network, names)
+      : await findWalletsByNames(pool, network, names)
   return mapInTurns(context.turn, hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)

@@ -16,8 +16,8 @@ export function requireName(input: string): string {
 }
 
 /**
- * Canonical forms of names to register or to give. Reports up to 20 malformed names, each with the path that `pathOf`
- * gives. @throws ApiError invalid_name
+ * Canonical forms of names to register or to assign.
+ * @throws ApiError invalid_name, with up to 20 malformed names, each at the path that `pathOf` returns
  */
 export function requireNewNames(
   inputs: readonly string[],
@@ -44,7 +44,7 @@ export const UNAVAILABLE_REASONS = [
   'invalid_name',
 ] as const satisfies readonly NameAvailability[]
 
-/** A name with a payment under way is not available. */
+/** A name with a pending payment is not available. */
 export const availabilityAnswer = (name: string, found: NameAvailability) => ({
   name,
   isAvailable: found === 'free',

@@ -28,7 +28,7 @@ export interface QuoteRequest {
 /** Field names that clients use for an amount. */
 export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
-/** @throws ApiError invalid_amount when an element has several */
+/** Raw amount of an element of a request, if any. @throws ApiError invalid_amount if several synonyms are set */
 export function bidAmountOf(
   element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
   path: string,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../http/clientAddress.js'
 
-/** Request under way. */
+/** A request that is not fully answered yet. */
 export interface Exchange extends Caller {
   req: IncomingMessage
   res: ServerResponse

@@ -69,7 +69,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
      * response
      */
     turn: (): Promise<void> => waitForTurn(caller),
-    /** Waits for the turn of a cheap request, which has no signal: that would take longer than its work. @throws as `turn` */
+    /** As `turn`, for a cheap request. Does not create `signal`, which would cost more than the request's work. */
     async cheapTurn(): Promise<void> {
       await waitForTurn({ address })
       if (isGone(exchange)) throw new CallerDisconnectedError()

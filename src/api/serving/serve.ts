@@ -67,7 +67,7 @@ interface Shared extends RouteServerOptions {
   contexts: Contexts
   memory: ReturnType<typeof createResponseCache>
   joins: PlaceLimiter
-  /** Addresses with a request under way that began as it arrived. */
+  /** Addresses with an open request that did not wait for a turn. */
   immediate: Set<string>
   deadlineMs: number
 }
@@ -267,8 +267,8 @@ class RouteExchange {
 const networkOf = (query: RequestQuery): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
 /** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
-const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
-  staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
+const isLongPoll = ({ longPollParam }: Route, url: string): boolean =>
+  longPollParam !== undefined && (url.includes(`${longPollParam}=`) || url.includes('%'))
 
 function queryOf({ url = '' }: IncomingMessage): RequestQuery {
   if (url.length > URL_LIMIT_CHARS)
@@ -281,7 +281,7 @@ interface Request {
   exchange: Exchange
   meter: RequestMeter
   caller: WaitingCaller
-  /** True if the caller has other requests under way: the statements of this one wait in a line. */
+  /** True if the caller has other open requests. The database statements of this request then wait in a queue. */
   isCrowded: boolean
   query: RequestQuery
   bytes: Buffer | undefined
@@ -291,7 +291,7 @@ interface Request {
   mayLongPoll: boolean
 }
 
-/** Units of a bulk look-up of ten: more waits for a turn of its own. */
+/** Units of a bulk look-up of ten names. Costlier requests wait for a turn of their own. */
 const CHEAP_UNITS = 1.1
 
 /**

@@ -62,7 +62,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   // a bid may have moved from the tail into the journal between the two statements above
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
-  // a verdict rests on a sender and a nonce that one node may have invented; two nodes have returned these payments
+  // one node may have invented the sender and nonce behind a verdict; confirmed payments come from two nodes
   const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !isPaid) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}

@@ -19,7 +19,7 @@ export const followsFromJournal = (tx: string, { status, hubTx, names = [] }: Tx
 
 /**
  * The status of a transaction once it differs from a known status or is terminal, else the status after the wait.
- * Where no place for a long poll is free, it is returned at once.
+ * If the limit of long polls is reached, the status is returned at once.
  * @param since the status that the caller knows; default: the status at the start
  * @returns also `looks`, the number of times the status was read
  * @throws ChainUnavailableError as statusOf

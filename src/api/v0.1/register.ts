@@ -17,7 +17,7 @@ import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteOnChain } from '../names/quote.js'
 import { followsFromJournal, statusOf } from '../status/status.js'
-import { STATUSES, unspentUnits } from '../v1/register.js'
+import { TX_STATUSES, unspentUnits } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = namedObject('AvailabilityV01', {
@@ -118,7 +118,7 @@ export const statusRoute = {
   params: z.object({ tx: txText }),
   responses: okResponses(
     'Its status',
-    z.object({ tx: z.string(), status: z.enum(STATUSES) }).openapi('TransactionStatusV01'),
+    z.object({ tx: z.string(), status: z.enum(TX_STATUSES) }).openapi('TransactionStatusV01'),
   ),
 }
 

@@ -70,7 +70,7 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   },
 })
 
-/** Time limit for the name that an address has on a chain. The transactions do not depend on it. */
+/** Time limit for reading an address's present name from a chain. A late answer does not delay the transactions. */
 const CURRENT_NAME_MS = 3_000
 
 async function currentName(

@@ -83,7 +83,7 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
 })
 
 /** Every status of the interface (src/registry/status.ts). */
-export const STATUSES = [
+export const TX_STATUSES = [
   'not_found',
   'pending',
   'bridging',
@@ -94,7 +94,7 @@ export const STATUSES = [
 
 const StatusSchema = namedObject('TransactionStatus', {
   tx: z.string(),
-  status: z.enum(STATUSES),
+  status: z.enum(TX_STATUSES),
   network: z.string().optional().openapi({
     description: 'Label of the chain that the transaction was sent on',
     example: '8453',
@@ -196,7 +196,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
         `Seconds to wait for another status, such as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
       ),
     since: z
-      .enum(STATUSES)
+      .enum(TX_STATUSES)
       .optional()
       .describe('The status that the caller knows; default: the status at the start of the wait'),
   }),
@@ -207,7 +207,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
   async handle({ params, query }, context) {
     const tx = params.tx!
     const ms = Math.min((wholeNumberOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
-    const since = enumOf(query, 'since', STATUSES)
+    const since = enumOf(query, 'since', TX_STATUSES)
     const id = parseTxId(tx)
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')

@@ -7,7 +7,7 @@ import { z } from '../http/schema.js'
 /** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
 
 export const addressText = z.string().openapi({
-  description: `${Object.values(WALLET_NAMES).join(' or ')} address (hex is answered in lower case); look-ups, lists of wallets and whoever signs take other chains’ too`,
+  description: `${Object.values(WALLET_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,
   example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 

@@ -36,7 +36,7 @@ import {
   type TransactionQuery,
 } from './transactions.js'
 
-export interface Heads {
+export interface ChainHeads {
   latest: Header
   /** Number of the last confirmed block. Negative while there is none. */
   confirmed: number
@@ -63,7 +63,7 @@ export interface EvmChain extends EvmPort {
    */
   forStrangers(): EvmPort
   /** @throws ChainUnavailableError */
-  heads(): Promise<Heads>
+  heads(): Promise<ChainHeads>
   /** The newest head, cached for `HEAD_CACHE_MS`. */
   head: TransactionQuery['head']
 }
@@ -176,7 +176,7 @@ export const createChainRpc = (
 export async function readHeads(
   call: Call,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
-): Promise<Heads> {
+): Promise<ChainHeads> {
   const { tag, confirmedOf } = confirmationRulesOf(confirmation)
   const [latest, tagged] = await Promise.all([
     getHeader(call, 'latest'),
@@ -192,13 +192,13 @@ export async function readHeads(
 }
 
 /**
- * The highest block that so many nodes report as confirmed, where so many are configured.
+ * The highest block that at least `nodes` nodes report as confirmed, or all nodes where fewer are configured.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
 export async function readSharedConfirmed(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
-  first: Heads,
+  first: ChainHeads,
   nodes = 2,
 ): Promise<number> {
   const needed = Math.min(nodes, rpc.size)

@@ -15,7 +15,7 @@ import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, eventTopicsOf, isOfEvent, malformedLogError } from './events.js'
+import { CONTRACT_EVENTS, eventTopicsOf, isOfEvent, malformedLogError } from './events.js'
 import {
   blockOfPosition,
   getReceipt,
@@ -65,14 +65,14 @@ export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs):
   entries.length + sent.length + payments.length + ends.length
 
 /** Event topics of hub and spoke. */
-export const BID_TOPIC = EVENTS.bid.topic
-export const BID_WITH_REFERRAL_TOPIC = EVENTS.bidWithReferral.topic
-const MINIMUM_TOPIC = EVENTS.minimumSet.topic
-export const RECEIVED_TOPIC = EVENTS.received.topic
-const BID_REFUSED_TOPIC = EVENTS.bidRefused.topic
-const CREDITED_TOPIC = EVENTS.credited.topic
-const WITHDRAWN_TOPIC = EVENTS.withdrawn.topic
-export const SENT_TOPIC = EVENTS.sent.topic
+export const BID_TOPIC = CONTRACT_EVENTS.bid.topic
+export const BID_WITH_REFERRAL_TOPIC = CONTRACT_EVENTS.bidWithReferral.topic
+const MINIMUM_TOPIC = CONTRACT_EVENTS.minimumSet.topic
+export const RECEIVED_TOPIC = CONTRACT_EVENTS.received.topic
+const BID_REFUSED_TOPIC = CONTRACT_EVENTS.bidRefused.topic
+const CREDITED_TOPIC = CONTRACT_EVENTS.credited.topic
+const WITHDRAWN_TOPIC = CONTRACT_EVENTS.withdrawn.topic
+export const SENT_TOPIC = CONTRACT_EVENTS.sent.topic
 
 /** First topics of logs that make a transaction a registration, by role. */
 const REGISTRATION_TOPICS = {

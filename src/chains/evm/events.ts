@@ -42,7 +42,7 @@ function shapeOf(declaration: string): EventShape {
 }
 
 /** Every event of our contracts that is read (contracts/evm/src/interfaces). */
-export const EVENTS = {
+export const CONTRACT_EVENTS = {
   bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
   bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),
   bidRefused: shapeOf('BidRefused(bytes32 indexed,uint256,bytes32 indexed,uint8)'),
@@ -61,16 +61,22 @@ export const EVENTS = {
 /** Events that are read from each contract. A filter requests only these topics. */
 const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
   hub: [
-    EVENTS.bid,
-    EVENTS.bidWithReferral,
-    EVENTS.received,
-    EVENTS.minimumSet,
-    EVENTS.bidRefused,
-    EVENTS.credited,
-    EVENTS.withdrawn,
+    CONTRACT_EVENTS.bid,
+    CONTRACT_EVENTS.bidWithReferral,
+    CONTRACT_EVENTS.received,
+    CONTRACT_EVENTS.minimumSet,
+    CONTRACT_EVENTS.bidRefused,
+    CONTRACT_EVENTS.credited,
+    CONTRACT_EVENTS.withdrawn,
   ],
-  spoke: [EVENTS.sent],
-  payments: [EVENTS.payment, EVENTS.held, EVENTS.refused, EVENTS.released, EVENTS.reclaimed],
+  spoke: [CONTRACT_EVENTS.sent],
+  payments: [
+    CONTRACT_EVENTS.payment,
+    CONTRACT_EVENTS.held,
+    CONTRACT_EVENTS.refused,
+    CONTRACT_EVENTS.released,
+    CONTRACT_EVENTS.reclaimed,
+  ],
 }
 
 export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>

@@ -43,7 +43,7 @@ export interface MinedReceipt {
 export interface NonceView {
   /** Number of the newest block. */
   head: number
-  /** True if the job's effect is on chain, whoever caused it. */
+  /** Whether the job's effect is on chain. Another sender may have caused it. */
   done: (typeof DONE_STATES)[number]
   /**
    * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
@@ -65,7 +65,7 @@ const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 
 /** The newest and the confirmed block at which a job is observed. */
-type Heads = Awaited<ReturnType<EvmChain['head']>>
+type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
  * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
@@ -120,7 +120,7 @@ async function readNonce(
   ask: Call,
   signer: Hex,
   nonce: number | null,
-  { latest, confirmed }: Heads,
+  { latest, confirmed }: HeadNumbers,
 ): Promise<NonceView['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
@@ -135,7 +135,7 @@ async function readDone(
   ask: Call,
   call: JobCall,
   { kind }: Pick<NonceJob, 'kind'>,
-  { latest, confirmed }: Heads,
+  { latest, confirmed }: HeadNumbers,
 ): Promise<NonceView['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {

@@ -6,8 +6,8 @@ import { contractReader } from './contracts/read.js'
 const registrarAbi = parseAbi(['function nameForAddr(address) view returns (string)'])
 
 /**
- * The name that an account gave itself at a reverse registrar (ENSIP-19). Null for none, and for a registrar without
- * this function, such as the first one of Ethereum.
+ * The primary name that an account set at a reverse registrar (ENSIP-19). Null if it set none, or if the registrar does
+ * not have this function, such as Ethereum's first registrar.
  */
 export async function primaryNameOn(
   call: Call,

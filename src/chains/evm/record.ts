@@ -16,7 +16,7 @@ import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
 import { getHeader, type Header, type RawLog } from './logs.js'
 
 /** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
-interface Keeper {
+interface RecordingContract {
   kind: 'hub' | 'payments'
   /** Lower case. */
   address: Hex
@@ -29,12 +29,13 @@ export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communit
   trust?: ChainConfig['trust']
 }
 
-/** Running hashes of a chain's record keepers, 32 bytes each, in the order of `recordKeepers`. */
+/** Running hashes of a chain's contracts, 32 bytes each, in the order of `recordingContracts`. */
 export type ChainRecord = readonly Buffer[]
 
-/** What a log adds to the running hash of one record keeper. */
+/** What a log adds to the running hash of its contract. */
 export interface RecordInput {
-  keeper: number
+  /** Index of the contract in `recordingContracts`. */
+  contractIndex: number
   /** The event's 32-byte words, in hex without a prefix. */
   words: string
 }
@@ -46,21 +47,22 @@ const WORD = 32
  * Contracts of a chain that keep a record: our own, unless the chains file sets `watchOnly` or `trust` for older or
  * third-party contracts.
  */
-export function recordKeepers({
+export function recordingContracts({
   role,
   contract,
   communityPayments,
   watchOnly,
   trust,
-}: Omit<RecordedContracts, 'chainId'>): Keeper[] {
+}: Omit<RecordedContracts, 'chainId'>): RecordingContract[] {
   if (watchOnly || trust) return []
-  const hub: Keeper[] = role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
+  const hub: RecordingContract[] =
+    role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
 /** Record before the first log. */
 export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
-  recordKeepers(contracts).map(() => Buffer.alloc(WORD))
+  recordingContracts(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Record as stored with a checkpoint. It includes the block's parent hash and the contracts' addresses, so the record
@@ -73,13 +75,13 @@ export const packRecord = (
 ): Buffer =>
   Buffer.concat([
     parentHash,
-    ...recordKeepers(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
+    ...recordingContracts(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
   ])
 
-/** Bytes for each record keeper in a stored record: its address and its hash. */
+/** Bytes for each contract in a stored record: its address and its running hash. */
 const STORED = 20 + WORD
 
-/** Running hash of each record keeper as of a checkpoint. Null for keepers that were not stored with it. */
+/** Running hash of each contract as of a checkpoint. Null for contracts that were not stored with the checkpoint. */
 export function unpackRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
@@ -89,7 +91,7 @@ export function unpackRecord(
   if (stored?.subarray(0, WORD).equals(parentHash))
     for (let at = WORD; at < stored.length; at += STORED)
       known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
-  return recordKeepers(contracts).map(({ address }) => known.get(address) ?? null)
+  return recordingContracts(contracts).map(({ address }) => known.get(address) ?? null)
 }
 
 /**
@@ -103,40 +105,40 @@ export function recordInputsOf(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): RecordInput[] {
-  const keepers = recordKeepers(contracts)
+  const recording = recordingContracts(contracts)
   const found: RecordInput[] = []
   let bid: RawLog | null = null
-  for (const log of keepers.length === 0 ? [] : logs) {
+  for (const log of recording.length === 0 ? [] : logs) {
     const address = log.address.toLowerCase()
-    const at = keepers.findIndex((one) => one.address === address)
-    const keeper = keepers[at]
-    if (!keeper) continue
+    const contractIndex = recording.findIndex((one) => one.address === address)
+    const contract = recording[contractIndex]
+    if (!contract) continue
     const [topic, id] = log.topics
     if (topic === PAYMENT_TOPIC) {
       bid = log
       continue
     }
-    if (topic === HELD_TOPIC && idOf(bid, log, keeper.address) !== id)
+    if (topic === HELD_TOPIC && idOf(bid, log, contract.address) !== id)
       throw new RefutedError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // a payment's id is a hash of all its fields, so it stands for them
-    const topics = keeper.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
+    const topics = contract.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
-    if (keeper.kind === 'hub') words += log.data.slice(2)
-    found.push({ keeper: at, words })
+    if (contract.kind === 'hub') words += log.data.slice(2)
+    found.push({ contractIndex, words })
   }
   return found
 }
 
 export function extendRecord(before: ChainRecord, logs: readonly RecordInput[]): ChainRecord {
   const after = [...before]
-  for (const { keeper, words } of logs) {
+  for (const { contractIndex, words } of logs) {
     const message = Buffer.allocUnsafe(WORD + words.length / 2)
-    message.set(after[keeper]!)
+    message.set(after[contractIndex]!)
     message.write(words, WORD, 'hex')
-    after[keeper] = keccak256(message)
+    after[contractIndex] = keccak256(message)
   }
   return after
 }
@@ -165,7 +167,7 @@ export async function readRecord(
 ): Promise<ChainRecord> {
   const block = { number, hash: toHex(blockHash) }
   const hashes: Buffer[] = []
-  for (const { address } of recordKeepers(contracts)) {
+  for (const { address } of recordingContracts(contracts)) {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
     // before its deployment the account has no code and has logged nothing
     const isUndeployed =

@@ -35,7 +35,7 @@ import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
 export type PreparedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
-/** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
+/** A job's view of its chain and signer. Each method throws the errors of the transport. */
 export type NonceSender = ReturnType<typeof createNonceSender>
 
 /** Gas that the endpoint uses around the receiver's call, with a margin. Measured: 70,000. */
@@ -51,7 +51,7 @@ const MAX_TX_GAS = 1n << 24n
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
 export type CallCache = (ask: Call) => Call
 
-/** Longer than a batch takes, and more calls than it makes. */
+/** Limits of a batch's cache: longer than a batch takes, and more calls than a batch makes. */
 const OF_BATCH = { forMs: () => 600_000, most: 100_000 }
 
 /** Starts a cache for one batch. Failed calls are not cached. */

@@ -70,9 +70,9 @@ export async function readTransaction(
 }
 
 /**
- * Sender and nonce of a transaction, proved by its hash and signature: they are stored for good, and a node may invent
- * them.
- * @returns nulls where they are not proved, as for types of transactions that only some chains have
+ * Sender and nonce of a transaction, verified by its hash and signature. Both are stored permanently, so a node must not
+ * be able to invent them.
+ * @returns nulls if they can't be verified, as for transaction types that only some chains have
  */
 async function signedOrigin(
   tx: RawTransaction,

@@ -1,6 +1,6 @@
 import { fallbackIf } from '../../ops/log/errors.js'
 import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
-import { TOO_LARGE } from './http.js'
+import { TOO_LARGE_ERROR_CODE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
 
@@ -139,7 +139,8 @@ interface ReadError extends Pick<ErrorSource, 'faults'> {
 }
 
 function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) {
-  if (error.code === TOO_LARGE) return { fault: 'too_much', reason: 'answer_too_large' } as const
+  if (error.code === TOO_LARGE_ERROR_CODE)
+    return { fault: 'too_much', reason: 'answer_too_large' } as const
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
   const text = `${said} ${JSON.stringify(error.data ?? '')}`

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { jsonClient, TOO_LARGE } from './http.js'
+import { jsonClient, TOO_LARGE_ERROR_CODE } from './http.js'
 
 const LIMIT_MS = 5_000
 
@@ -72,7 +72,9 @@ describe('the client of JSON-RPC nodes', () => {
       response.end(gzipSync(large))
     })
     for (const url of [plain, packed])
-      await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({ code: TOO_LARGE })
+      await expect(jsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({
+        code: TOO_LARGE_ERROR_CODE,
+      })
   })
 
   it('gives a JSON-RPC error whatever the status, and otherwise the status with its headers', async () => {

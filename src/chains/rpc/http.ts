@@ -12,7 +12,7 @@ import { inflateRaw, unzip } from 'node:zlib'
 /** Largest answer in bytes, compressed and decompressed. */
 const MAX_BYTES = 10 * 2 ** 20
 /** zlib's error code for an answer that is too large after decompression. */
-export const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE'
+export const TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
 /** Keep-alive time of an unused connection, ms: shorter than that of most servers. */
 const IDLE_MS = 4_000
 const HEADERS = {
@@ -86,7 +86,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > MAX_BYTES)
-      throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE })
+      throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE_ERROR_CODE })
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
@@ -94,7 +94,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 }
 
 const BOUND = { maxOutputLength: MAX_BYTES }
-/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), whatever its window. */
+/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), for any window size. */
 const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
 /**

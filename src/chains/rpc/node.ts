@@ -11,7 +11,7 @@ export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
 
-  /** @param found what the node has in place of the chain's own */
+  /** @param found sentence that names what the node serves instead of the configured chain */
   constructor(found: string) {
     super(
       `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,

@@ -46,7 +46,7 @@ export interface AgreementOptions<T> {
 }
 
 /** An answer, and the number of nodes that gave it. */
-export interface Agreement<T> {
+export interface AgreedAnswer<T> {
   answer: T
   nodes: number
 }
@@ -188,7 +188,7 @@ export class NodePool<Hash extends string> {
 
   /**
    * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
-   * @param least answers that are needed, where so many nodes are configured
+   * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>, least = 1): Promise<T[]> {
@@ -246,7 +246,7 @@ export class NodePool<Hash extends string> {
   async agreed<T>(
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
-  ): Promise<Agreement<T>> {
+  ): Promise<AgreedAnswer<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
     const needed = Math.min(least, this.size)

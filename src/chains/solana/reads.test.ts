@@ -46,7 +46,7 @@ describe('a list of transactions', () => {
     slot,
     err,
   })
-  /** A node that returns pages of two, whatever limit is requested. */
+  /** A node that ignores the requested limit and returns pages of two. */
   const pages = (asked: unknown[]): Call => {
     const all = [9, 8, 8, 7, 5].map((slot, i) => item(`s${i}`, slot, i === 1 ? {} : null))
     return async <T>(_method: string, [, options]: readonly unknown[]) => {

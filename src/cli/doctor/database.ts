@@ -10,10 +10,10 @@ import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
   type CheckResult,
   type Finding,
-  failure,
+  failureResult,
   okResult,
   runCheck,
-  warning,
+  warningResult,
 } from '../../ops/finding.js'
 import { databaseErrorAdvice } from '../database.js'
 
@@ -45,7 +45,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     ask().catch((error: unknown) => {
       const fault = databaseErrorAdvice(error, databaseUrl)
       if (fault === null) throw error
-      return failure('can not be used', fault)
+      return failureResult('can not be used', fault)
     })
   const reached = await runCheck(
     'database',
@@ -54,10 +54,10 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       asking(databaseUrl, async (pool) => {
         const { version, number, nowMs } = await readServerVersion(pool)
         if (number < OLDEST_SERVER)
-          return failure(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+          return failureResult(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
         return skewMs > MAX_SKEW_MS
-          ? failure(
+          ? failureResult(
               `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
               'Set both by NTP: no entry is written.',
             )
@@ -85,7 +85,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
         const free = await freeConnections(pool)
         return free >= needed
           ? okResult(`${free} free`)
-          : warning(
+          : warningResult(
               `${free} free, a daemon may open ${needed}`,
               'Raise max_connections, or lower DATABASE_POOL.',
             )
@@ -103,7 +103,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
       const { missing, newer } = await compareSchema(url)
       const [first, ...others] = missing
       if (first !== undefined)
-        return warning(
+        return warningResult(
           `${first}${others.length > 0 ? ` and ${others.length} more` : ''} missing`,
           migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
         )
@@ -135,17 +135,17 @@ export function sharesFinding(
   const earlier = shares.filter(({ keyId }) => keyId === null || ids.indexOf(idOf(keyId)!) > 0)
   const count = (some: typeof shares) => some.reduce((sum, each) => sum + each.count, 0)
   if (lost.length > 0)
-    return failure(
+    return failureResult(
       `SHARE_KEY has not the keys ${lost.map(({ keyId }) => idOf(keyId)).join(', ')}, under which ${count(lost)} are kept`,
       'Add the earlier keys behind a comma.',
     )
   if (earlier.length > 0 && keys.length > 1)
-    return warning(
+    return warningResult(
       `${count(earlier)} are kept under earlier keys`,
       'Run `clusterd keys reseal`, then take the earlier keys out of SHARE_KEY.',
     )
   if (earlier.length > 0)
-    return warning(
+    return warningResult(
       `${count(earlier)} are from before keys had ids: nothing says whether SHARE_KEY opens them`,
       'Run `clusterd keys reseal`: it opens each, and gives it the id of its key.',
     )

@@ -1,7 +1,13 @@
 import { type Config, ConfigError, examineConfig, readUnsetFields } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
-import { FAMILIES } from '../../daemon/families/index.js'
-import { type Finding, type FindingLevel, failure, okResult, warning } from '../../ops/finding.js'
+import { CHAIN_FAMILIES } from '../../daemon/families/index.js'
+import {
+  type Finding,
+  type FindingLevel,
+  failureResult,
+  okResult,
+  warningResult,
+} from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
@@ -16,7 +22,7 @@ const SIGN: Readonly<Record<FindingLevel, string>> = {
 /** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
 export async function doctor(
   { json }: { json?: boolean },
-  families: readonly ChainFamily[] = FAMILIES,
+  families: readonly ChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
   const findings = await examine(families)
   if (json) printJson(findings)
@@ -57,7 +63,7 @@ async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
 
 const misconfigured = ({ message }: ConfigError): Finding => ({
   about: 'configuration',
-  ...failure(message, 'docs/run/configuration.md has each variable and field.'),
+  ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
 /** Names the fields that came with an upgrade. Each has a default under which the service works. */
@@ -80,17 +86,19 @@ function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Confi
   if (relays)
     found.push({
       about: 'relayer',
-      ...(relayerKey ? okResult('has a key') : warning('has no key: nothing is relayed', advice)),
+      ...(relayerKey
+        ? okResult('has a key')
+        : warningResult('has no key: nothing is relayed', advice)),
     })
   if (shareKeys.length === 0)
     found.push({
       about: 'SHARE_KEY',
-      ...warning('is not set', 'No wallet is generated without it.'),
+      ...warningResult('is not set', 'No wallet is generated without it.'),
     })
   if (roles.includes('api') && trustProxy === 0)
     found.push({
       about: 'TRUST_PROXY',
-      ...warning(
+      ...warningResult(
         'no proxy is trusted',
         'A public installation stands behind one that bounds the connections of an address.',
       ),

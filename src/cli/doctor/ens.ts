@@ -9,7 +9,13 @@ import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
 import { setNameData } from '../../ens/primary.js'
-import { type CheckResult, failure, okResult, runCheck, warning } from '../../ops/finding.js'
+import {
+  type CheckResult,
+  failureResult,
+  okResult,
+  runCheck,
+  warningResult,
+} from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
@@ -46,17 +52,18 @@ async function examineRegistrar(
 ): Promise<CheckResult> {
   const isListed = chainId === parent.chainId || chains.some((chain) => chain.chainId === chainId)
   if (!isListed)
-    return warning(
+    return warningResult(
       `${registrar} is not checked: the chains file does not list that chain`,
       'See on a node of that chain that the contract has `setName(string)`.',
     )
   const { call } = ensChainOf(chains, { ...parent, chainId }).rpc
   const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
-  if (!(await isContract(call, registrar))) return failure(`${registrar} has no code`, correct)
+  if (!(await isContract(call, registrar)))
+    return failureResult(`${registrar} has no code`, correct)
   const data = setNameData(`doctor.${parent.parent}`)
   const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
   return (await fallbackIfRefused(asked, null)) === null
-    ? failure(`${registrar} refuses setName(string)`, correct)
+    ? failureResult(`${registrar} refuses setName(string)`, correct)
     : okResult(registrar)
 }
 
@@ -68,10 +75,11 @@ async function walk(
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
   const ofRegistry = contractReader(call, registry, ensRegistryAbi)
   const named = (await ofRegistry('resolver', [namehash(parent)])).toLowerCase()
-  if (named !== resolver) return failure(`the registry names ${named}, not ${resolver}`, correct)
+  if (named !== resolver)
+    return failureResult(`the registry names ${named}, not ${resolver}`, correct)
   const ofResolver = contractReader(call, resolver, ensResolverAbi)
   if (!(await ofResolver('supportsInterface', ['0x9061b923'])))
-    return failure(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
+    return failureResult(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
   const client = createPublicClient({
@@ -83,7 +91,7 @@ async function walk(
             ? [`answers HTTP ${error.status}`, 'Give the API there `ens` and its key']
             : ['gives no answer of a gateway', 'Start the API there']
           broken.push(
-            failure(
+            failureResult(
               `${asked.urls.join(', ')} ${found}`,
               `${mend}, or correct SITE_URL and ${deploying}`,
             ),
@@ -99,7 +107,7 @@ async function walk(
   await client.call({ to: resolver, data }).catch((error: unknown) => {
     const reason = revertReason(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`
-    broken.push(failure(`the resolver refuses the answer (${reason})`, advice))
+    broken.push(failureResult(`the resolver refuses the answer (${reason})`, advice))
   })
   return broken[0] ?? okResult(`resolves by ${resolver}`)
 }

@@ -2,5 +2,5 @@ import type { LabelledKey } from '../../registry/families.js'
 import type { MadeKey } from './madeKey.js'
 import { makeSolanaKey } from './solana.js'
 
-/** What `clusterd init` makes for each family that an option adds. */
-export const MAKE_KEY: Readonly<Record<LabelledKey, () => MadeKey>> = { solana: makeSolanaKey }
+/** Makes the relayer's key for each family that an option of `clusterd init` adds. */
+export const KEY_MAKERS: Readonly<Record<LabelledKey, () => MadeKey>> = { solana: makeSolanaKey }

@@ -6,7 +6,7 @@ import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { MAKE_KEY } from './families.js'
+import { KEY_MAKERS } from './families.js'
 import type { MadeKey } from './madeKey.js'
 
 /** Options of `clusterd init`. A family's option has the family's key. */
@@ -50,7 +50,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const key = generatePrivateKey()
   const relayer = privateKeyToAddress(key)
   const password = randomBytes(32).toString('hex')
-  const keys = familiesIn(options).map((one) => MAKE_KEY[one.key]())
+  const keys = familiesIn(options).map((one) => KEY_MAKERS[one.key]())
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
     ['.env', environmentOf(options, keys)],
@@ -68,7 +68,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
 }
 
-/** The families that are added by their options. */
+/** The families whose options are set. */
 const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */

@@ -1,4 +1,4 @@
-/** A new key by which the relayer acts on a family's chains. */
+/** A new key with which the relayer signs on a family's chains. */
 export interface MadeKey {
   /** Variable that names the file. */
   readonly variable: string
@@ -6,6 +6,6 @@ export interface MadeKey {
   readonly content: string
   /** Sentence that names the key's public part. */
   readonly note: string
-  /** Commands that bring the family's program onto its chain. @param network option of these commands, or nothing */
+  /** Commands that deploy the family's program. @param network option of these commands, or an empty text */
   steps(network: string): string[]
 }

@@ -3,7 +3,7 @@ import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { unpackRecord } from '../../chains/evm/record.js'
 import { readChains, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { hasRecordKeeper, readAgreedRecordOrNull } from '../../record/prove.js'
+import { hasRecordingContract, readAgreedRecordOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -30,7 +30,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const { parentHash: hash } = row
         const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
-        const isKept = block && hasRecordKeeper(chain)
+        const isKept = block && hasRecordingContract(chain)
         const own = isKept ? ((await readAgreedRecordOrNull(chain, block))?.answer ?? null) : null
         const ours = hash && unpackRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)

@@ -1,7 +1,11 @@
 import type pg from 'pg'
 import { openShare, type ShareKeys, sealShare, shareKeyId } from '../../api/clusters/keyShares.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
-import { listSharesOfOthers, replaceShare, type ShareWithRowKey } from '../../db/auth/shares.js'
+import {
+  listSharesUnderOtherKeys,
+  replaceShare,
+  type ShareWithRowKey,
+} from '../../db/auth/shares.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields } from '../output.js'
@@ -38,7 +42,7 @@ async function resealNetwork(
   const keyId = shareKeyId(keys[0])
   let after: Buffer = Buffer.alloc(0)
   for (;;) {
-    const rows = await listSharesOfOthers(pool, network, { keyId, after, limit: AT_ONCE })
+    const rows = await listSharesUnderOtherKeys(pool, network, { keyId, after, limit: AT_ONCE })
     for (const row of rows) {
       const share = openedShare(keys, row)
       if (share) await replaceShare(pool, row, sealShare(keys, network, row.address, share))

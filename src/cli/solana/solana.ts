@@ -22,7 +22,7 @@ export interface SolanaOptions {
   testnet?: boolean
 }
 
-/** Signer of a transaction: a key in a file, or whoever signs the printed transaction. */
+/** Signer of a transaction: a key in a file, or the wallet that signs the printed transaction. */
 export interface SolanaSigningOptions extends SolanaOptions {
   keypair?: string
   base58?: boolean

@@ -1,7 +1,7 @@
 import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { readTokenBalance } from '../../chains/evm/community/port.js'
-import { hasRecordHash, recordKeepers } from '../../chains/evm/record.js'
+import { hasRecordHash, recordingContracts } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { createBalancePort } from '../../chains/requirementInputs.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
@@ -107,7 +107,7 @@ const unlessAway = (error: Error): void => {
  * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
-  for (const { kind, address } of recordKeepers(config)) {
+  for (const { kind, address } of recordingContracts(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHash(code))
       throw new ConfigError(

@@ -8,10 +8,10 @@ import type { ChainConfig, Config } from '../../config/index.js'
 import {
   type CheckResult,
   type Finding,
-  failure,
+  failureResult,
   okResult,
   runCheck,
-  warning,
+  warningResult,
 } from '../../ops/finding.js'
 import { readAgreedRecordOrNull } from '../../record/prove.js'
 
@@ -40,7 +40,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
   if (chain.watchOnly && !chain.trust)
     urls.push({
       about: `${about}, trust`,
-      ...failure('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
+      ...failureResult('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
     })
   if (chain.rpcUrls.length < 3 && !chain.local)
     urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
@@ -79,7 +79,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
     const { latest, confirmed } = await port.heads()
     const ageMs = Date.now() - latest.timestampMs
     if (ageMs > OLD_HEAD_MS && !chain.local)
-      return failure(
+      return failureResult(
         `the head is ${Math.round(ageMs / 60_000)} min old`,
         'The node is stuck or syncing: use another.',
       )
@@ -88,7 +88,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
       emptyRecord(chain).length === 0 || (await readAgreedRecordOrNull(port, latest))
     return isProvable
       ? okResult(found)
-      : warning(
+      : warningResult(
           `${found}; does not answer recordHash() of its newest block`,
           'It proves nothing and counts as silent: use another node.',
         )
@@ -97,8 +97,11 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
 /** Two nodes have to agree, so with three, one may be unavailable. */
 const fewUrls = (count: number): CheckResult =>
   count === 1
-    ? warning('one node decides without a second', 'Name three `rpcUrls` of different providers.')
-    : warning(
+    ? warningResult(
+        'one node decides without a second',
+        'Name three `rpcUrls` of different providers.',
+      )
+    : warningResult(
         'both nodes have to answer: one that is away stops what is confirmed',
         'Name a third of `rpcUrls`: two of three suffice.',
       )
@@ -107,7 +110,7 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
   runCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
-      ? failure(`${address} has no code`, 'Correct the address in the chains file.')
+      ? failureResult(`${address} has no code`, 'Correct the address in the chains file.')
       : okResult(address)
   })
 
@@ -117,7 +120,7 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
     const found = await contractReader(rpc.call, contract, ROLES)('relayer')
     return isAddressEqual(found, address)
       ? okResult(address)
-      : failure(
+      : failureResult(
           `is ${found}, not ${address}`,
           `Give the daemon that key, or setRelayer(${address}), by the owner of ${contract}.`,
         )
@@ -133,7 +136,7 @@ const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfi
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const found = `${owner} is a plain account`
     return network === 'mainnet'
-      ? failure(
+      ? failureResult(
           `${found}: one stolen key reaches every credit`,
           `Hand the hub to a timelock whose proposer is a multisig: transferOwnership, then acceptOwnership by the timelock (docs/run/security.md).`,
         )
@@ -151,5 +154,5 @@ const balanceFinding = (
     const { symbol } = chain.gasToken
     const found = `${address} has ${formatEther(wei)} ${symbol}`
     if (wei >= LOW_BALANCE_WEI || chain.local) return okResult(found)
-    return warning(found, `Send it ${symbol}: it pays for deliveries.`)
+    return warningResult(found, `Send it ${symbol}: it pays for deliveries.`)
   })

@@ -32,7 +32,7 @@ interface RelayPart {
   readonly problem?: string | null
 }
 
-/** The daemon's row for a chain family: how its chains are opened, indexed, relayed and checked. */
+/** The daemon's code for one chain family: how its chains are opened, indexed, relayed and checked. */
 export interface ChainFamily {
   /**
    * Opens the configured chains. An unavailable node must not delay the others.

@@ -8,7 +8,7 @@ import { solanaFamily } from './solana.js'
 const BY_KEY: Readonly<Record<FamilyKey, ChainFamily>> = { evm: evmFamily, solana: solanaFamily }
 
 /** Every family of chains. */
-export const FAMILIES: readonly ChainFamily[] = Object.values(BY_KEY)
+export const CHAIN_FAMILIES: readonly ChainFamily[] = Object.values(BY_KEY)
 
 export const telemetryOf = (families: readonly ChainFamily[]): readonly RelayerTelemetry[] =>
   families.flatMap(({ telemetry }) => telemetry ?? [])

@@ -6,7 +6,13 @@ import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
 import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
-import { type Finding, failure, okResult, runCheck, warning } from '../../ops/finding.js'
+import {
+  type Finding,
+  failureResult,
+  okResult,
+  runCheck,
+  warningResult,
+} from '../../ops/finding.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 
 const SOL = 1e9
@@ -65,18 +71,18 @@ async function clusterFindings(
   const program = runCheck(`${about}, program`, 'See the RPC URLs.', async () => {
     const authority = await signer.relayAuthority()
     if (!authority)
-      return failure(
+      return failureResult(
         `${cluster.programId} is not initialized`,
         'Deploy it, then `clusterd solana init` (docs/build/solana-program.md).',
       )
     if (secretKey && !authority.equals(signer.authority))
-      return failure(
+      return failureResult(
         `its relay authority is ${authority.toBase58()}, not ${signer.authority.toBase58()}`,
         'Give the daemon that key, or `clusterd solana authorities`.',
       )
     return secretKey
       ? okResult(`relay authority ${authority.toBase58()}`)
-      : warning(
+      : warningResult(
           `relay authority ${authority.toBase58()}`,
           'No key of it is given: payments are neither settled nor refunded.',
         )
@@ -85,7 +91,7 @@ async function clusterFindings(
     const lamports = await signer.balance()
     const found = `${Number(lamports) / SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS
-      ? warning(found, `Send SOL to ${signer.authority.toBase58()}.`)
+      ? warningResult(found, `Send SOL to ${signer.authority.toBase58()}.`)
       : okResult(found)
   })
   return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])

@@ -2,13 +2,13 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, nameOfCode } from '../pg/codes.js'
-import { fromPrisma, prismaOf, toPrisma } from '../pg/prisma.js'
-import type { Plain } from '../pg/rows.js'
+import { prismaOf, rowFromPrisma, toPrisma } from '../pg/prisma.js'
+import type { PlainRow } from '../pg/rows.js'
 
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
 /** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
-export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
+export type OpenAirdrop = Omit<PlainRow<StoredAirdrop>, 'state'> & { state: AirdropState }
 
 /** An airdrop with the number of its claims seen on chain, and the number of confirmed claims. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
@@ -66,7 +66,7 @@ async function read(
     const confirmed = own.find((count) => count.confirmed)?._count ?? 0
     const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
     const claimed = { seen: confirmed + unconfirmed, confirmed }
-    return { ...fromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
+    return { ...rowFromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
   })
 }
 

@@ -1,13 +1,13 @@
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
 import { prepareOne } from '../pg/prepared.js'
-import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
+import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
 
 /** An encrypted share, and the id of the encrypting key. The id is null for a share that is older than key ids. */
-export type SealedShare = Pick<Plain<WalletShare>, 'share' | 'keyId'>
+export type SealedShare = Pick<PlainRow<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
-export type ServerShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
+export type ServerShare = Omit<PlainRow<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
 export async function storeShare(
@@ -64,13 +64,13 @@ export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; coun
 }
 
 /** An encrypted share with the primary key of its row. */
-export type ShareWithRowKey = SealedShare & Pick<Plain<WalletShare>, 'network' | 'address'>
+export type ShareWithRowKey = SealedShare & Pick<PlainRow<WalletShare>, 'network' | 'address'>
 
 /**
  * Next shares of a network that another key encrypts, by address.
  * @param after the last address of the previous page
  */
-export function listSharesOfOthers(
+export function listSharesUnderOtherKeys(
   db: Queryable,
   network: Network,
   { keyId, after, limit }: { keyId: Buffer; after: Buffer; limit: number },

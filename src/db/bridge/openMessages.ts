@@ -12,7 +12,7 @@ export type StoredMessage = Pick<
 > & { chain: number }
 
 /**
- * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them. Also ends parked jobs
+ * Marks messages as settled that the hub has received in confirmed blocks, from any executor. Also ends parked jobs
  * of messages and payments that the hub has received.
  * @returns ids of the parked jobs that ended
  */

@@ -3,10 +3,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
-import type { Plain, Queryable } from '../pg/rows.js'
+import type { PlainRow, Queryable } from '../pg/rows.js'
 
 type Row = ReceiptRow &
-  Pick<Plain<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
+  Pick<PlainRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     /** Network label of the chain. */
     label: string
     isConfirmed: boolean

@@ -1,8 +1,8 @@
 import type { OperatorAction } from '../generated/client.js'
-import { type Plain, type Queryable, readRows } from '../pg/rows.js'
+import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
-export type StoredAction = Plain<OperatorAction>
+export type StoredAction = PlainRow<OperatorAction>
 
 /** A command that is running or has ended. */
 export interface RecordedCommand extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {

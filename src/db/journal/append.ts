@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { StageClock } from '../../ops/stages.js'
 import { fold, rowKeysOf } from '../../registry/fold/index.js'
 import type {
-  Changes,
   ClusterRow,
   CommunityNameRow,
   CommunityRow,
@@ -10,6 +9,7 @@ import type {
   MovedName,
   MoveRow,
   NameRow,
+  RowChanges,
   WalletRow,
 } from '../../registry/fold/rows.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
@@ -27,7 +27,7 @@ import { loadRegistrySlice, type ProbedRows, probeRowKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
-  changes: Changes
+  changes: RowChanges
   writerMs: number
 }
 
@@ -101,7 +101,7 @@ export async function foldEntries(
 export async function writeFoldedBatch(
   client: pg.ClientBase,
   network: Network,
-  changes: Changes,
+  changes: RowChanges,
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
   // a row that is removed may be listed again
@@ -121,7 +121,7 @@ export async function writeFoldedBatch(
 export function writeChanges(
   db: Queryable,
   network: Network,
-  changes: Changes,
+  changes: RowChanges,
   { isCopied } = { isCopied: false },
 ): Promise<unknown>[] {
   const ifAny = <Row>(
@@ -155,7 +155,7 @@ const newRows = <Item>(
 ): NewRows => ({ table, columns, items: items as readonly never[] })
 
 /** Tables that a batch writes a row an entry to. */
-const rowsOfMany = (changes: Changes): NewRows[] => [
+const rowsOfMany = (changes: RowChanges): NewRows[] => [
   newRows(
     'journal',
     [['generation', 'int4', () => changes.head.generation], ...JOURNAL],
@@ -166,7 +166,7 @@ const rowsOfMany = (changes: Changes): NewRows[] => [
   newRows('wallets', WALLETS, changes.wallets),
 ]
 
-const rowsOfFew = (changes: Changes): NewRows[] => [
+const rowsOfFew = (changes: RowChanges): NewRows[] => [
   newRows('communities', COMMUNITIES, changes.communities),
   newRows('community_names', COMMUNITY_NAMES, changes.communityNames),
   newRows('moves', MOVES, changes.moves),
@@ -175,7 +175,7 @@ const rowsOfFew = (changes: Changes): NewRows[] => [
 const insertAll = (
   db: Queryable,
   network: Network,
-  changes: Changes,
+  changes: RowChanges,
   isCopied: boolean,
 ): Promise<unknown>[] =>
   [...(isCopied ? [] : rowsOfMany(changes)), ...rowsOfFew(changes)].map(({ table, ...rows }) =>
@@ -240,7 +240,7 @@ async function updateWallets(
 async function removeWallets(
   db: Queryable,
   network: Network,
-  rows: Changes['walletRemovals'],
+  rows: RowChanges['walletRemovals'],
 ): Promise<void> {
   const text = `DELETE FROM ${partitionOf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
@@ -251,7 +251,7 @@ async function removeWallets(
 async function freeNames(
   db: Queryable,
   network: Network,
-  rows: Changes['communityNamesFreed'],
+  rows: RowChanges['communityNamesFreed'],
 ): Promise<void> {
   const text = `DELETE FROM ${partitionOf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
     WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
@@ -279,7 +279,7 @@ async function moveNames(
 async function endMoves(
   db: Queryable,
   network: Network,
-  sources: Changes['movesEnded'],
+  sources: RowChanges['movesEnded'],
 ): Promise<void> {
   await execute(
     db,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { fold, rowKeysOf } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
-import type { Changes, RegistrySlice } from '../../registry/fold/rows.js'
+import type { RegistrySlice, RowChanges } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
@@ -37,7 +37,7 @@ export interface ChangeLimit {
    */
   read(db: Queryable): Promise<void>
   /** Charges the changes to the limit. If it throws, nothing is written. */
-  charge(changes: Changes): void
+  charge(changes: RowChanges): void
   /** Stores how much of the limit is used now. */
   write(db: Queryable): Promise<void>
 }
@@ -126,7 +126,7 @@ function decide(
   slice: RegistrySlice,
   entries: readonly DecodedEntry[],
   nowMs: number,
-): Changes | Extract<AppendChangesResult, { kind: 'refused' }> {
+): RowChanges | Extract<AppendChangesResult, { kind: 'refused' }> {
   const folded = fold(slice, entries, nowMs)
   const { outcomes } = folded
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal
@@ -137,7 +137,7 @@ function decide(
     : { ...fold(slice, effective, nowMs), outcomes }
 }
 
-const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
+const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>
   changes.journal.length > 0
     ? [...writeChanges(db, network, changes), notifyNetwork(db, network)]
     : []
@@ -153,7 +153,7 @@ function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Bu
 async function idOf(
   db: Queryable,
   network: Network,
-  changes: Changes,
+  changes: RowChanges,
   serial: number,
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)

@@ -5,11 +5,11 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
+import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertLeader, type LeaderScope } from './head.js'
 
 /** A log as of its newest signed checkpoint. */
-export type StoredLog = Omit<Plain<Log>, 'network'>
+export type StoredLog = Omit<PlainRow<Log>, 'network'>
 
 /** End of a log, to which the first leaf of the next log refers. */
 export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
@@ -136,7 +136,7 @@ export async function writeLog(
 
 /**
  * Writes a log's row, and deletes the tiles of generations before the previous one.
- * @throws Error where the log names another server than this one
+ * @throws Error if another server has written the log meanwhile
  */
 export async function writeLogRow(
   db: Queryable,
@@ -170,7 +170,8 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
 /**
- * Writes the end of a log to which the next log refers. Keeps the stored signed checkpoint if it is of the same end.
+ * Stores the final size and root of a log. The first leaf of the next log has both. A signed checkpoint that is stored
+ * for the same size and root is kept.
  */
 export const storePreviousLog = (
   db: Queryable,

@@ -148,8 +148,8 @@ export class MirrorWriter {
   }
 
   /**
-   * Stores the end of the previous log, to which the new log's first leaf refers. Deletes the logs after it, which are
-   * of another history.
+   * Stores the final size and root of the previous log, which the new log's first leaf has. Deletes the logs after it,
+   * because they belong to another history.
    */
   async follow(previous: PreviousLog | null): Promise<void> {
     await deleteLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)

@@ -4,7 +4,7 @@ import { ENTRY_KIND, type Entry, entryKindOfCode } from '../../registry/journal/
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
 import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
-import { type Plain, query } from '../pg/rows.js'
+import { type PlainRow, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../pg/session.js'
 import { appendEntries } from './append.js'
 import { readMirroredNetworks } from './copies.js'
@@ -27,7 +27,7 @@ export interface ReplayHashes {
 }
 
 interface Columns
-  extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
+  extends Pick<PlainRow<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
   txKey: string | null
 }
@@ -71,8 +71,8 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
   }
 }
 
-/** A fold of stored entries into separate tables. */
-export interface SeparateFold {
+/** A replay of stored entries into separate tables. */
+export interface SeparateReplay {
   reader: pg.ClientBase
   /** Its search path is the schema of the separate tables. */
   writer: pg.ClientBase
@@ -86,7 +86,7 @@ export interface SeparateFold {
 
 /** Folds the next batch of entries, with the journalled times. */
 export async function foldStoredBatch(
-  replayed: SeparateFold,
+  replayed: SeparateReplay,
   limit = BATCH_ENTRIES,
 ): Promise<void> {
   const { writer, network, done, keep = (entry) => entry } = replayed
@@ -100,7 +100,7 @@ export async function foldStoredBatch(
 }
 
 async function rebuildUpTo(
-  replayed: SeparateFold,
+  replayed: SeparateReplay,
   endOf: (headSeq: number) => number,
 ): Promise<void> {
   const { reader, writer, network, generation } = replayed
@@ -148,9 +148,9 @@ export async function createFoldSchema(
   )
 }
 
-/** Reads the next entries of a generation, whatever the search path. */
+/** Reads the next entries of a generation, independently of the search path. */
 async function readEntries(
-  { reader, network, generation, done }: SeparateFold,
+  { reader, network, generation, done }: SeparateReplay,
   limit: number,
 ): Promise<Entry[]> {
   const rows = await query<Columns>(

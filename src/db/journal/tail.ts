@@ -5,10 +5,10 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
 import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
-import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { execute, type PlainRow, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
-export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'chain'> {
+export interface StoredTailBlock extends Omit<PlainRow<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with its position. */
   entries: readonly DecodedEntry[]
 }

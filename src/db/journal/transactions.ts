@@ -15,7 +15,7 @@ import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.j
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, existsRowSql, type Plain, type Queryable } from '../pg/rows.js'
+import { execute, existsRowSql, type PlainRow, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -31,7 +31,7 @@ export interface JournalledTx {
   winner: Buffer | null
 }
 
-interface JournalledRow extends Pick<Plain<Journal>, 'atMs' | 'body' | 'effects'> {
+interface JournalledRow extends Pick<PlainRow<Journal>, 'atMs' | 'body' | 'effects'> {
   ord: number
   block: number
   logIndex: number
@@ -132,7 +132,7 @@ export interface TailTx {
   amountWei: bigint
 }
 
-interface TailRow extends Pick<Plain<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
+interface TailRow extends Pick<PlainRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   leads: boolean
   latest: number | null
   nextBlock: number
@@ -180,7 +180,7 @@ export async function findTailTx(
 
 /** Stored facts about a transaction that a chain has returned once. */
 export type TrackedTx = Pick<
-  Plain<StoredTx>,
+  PlainRow<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
 > & {
   /** Network label of the chain. */

@@ -78,7 +78,7 @@ export interface PaidToken {
 /** A payer's payments for community names. */
 const PAID = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
-/** One index probe per token, whatever the number of payments. */
+/** One index probe per token, independently of the number of payments. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
     (SELECT p.chain, p.token ${PAID} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL

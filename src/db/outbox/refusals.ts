@@ -39,7 +39,7 @@ export async function queueRefusals(
  * resumed, stay as they are.
  * @returns how many it changed
  */
-export const parkUnworthyRefusals = (
+export const parkUneconomicalRefusals = (
   client: pg.ClientBase,
   { network, chain }: ChainKey,
   leastWei: bigint,
@@ -58,7 +58,7 @@ export const parkUnworthyRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals whose payment has an outcome, whoever caused it. @returns how many */
+/** Ends parked refusals whose payment has an outcome from any sender. @returns the number of ended refusals */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainKey,

@@ -167,7 +167,7 @@ async function withSubjects(
 }
 
 /**
- * Jobs that the transactions of other jobs execute, oldest first. A queued job belongs to no batch, whatever it had
+ * Jobs that the transactions of other jobs execute, oldest first. A queued job belongs to no batch, even if it did
  * before.
  */
 async function readOthers(

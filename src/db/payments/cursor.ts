@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
-import { type ChainKey, execute, type Plain, query } from '../pg/rows.js'
+import { type ChainKey, execute, type PlainRow, query } from '../pg/rows.js'
 
 /** Progress of the watcher of a program's payments. */
-export type PaymentCursor = Omit<Plain<StoredCursor>, 'network' | 'chain'>
+export type PaymentCursor = Omit<PlainRow<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain. Before the first payment it is at the start slot. */
 export async function readPaymentCursor(

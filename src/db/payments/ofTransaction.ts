@@ -14,10 +14,13 @@ import type { Payment } from '../generated/client.js'
 import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
-import type { Plain, Queryable } from '../pg/rows.js'
+import type { PlainRow, Queryable } from '../pg/rows.js'
 
 type PaymentColumns = ReceiptRow &
-  Pick<Plain<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> & {
+  Pick<
+    PlainRow<Payment>,
+    'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
+  > & {
     /** Network label of the chain. */
     label: string
     /** 32-byte word. */
@@ -58,7 +61,10 @@ export async function findPayments(db: Queryable, network: Network, signature: B
 }
 
 interface PaidNameColumns
-  extends Pick<Plain<Payment>, 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> {
+  extends Pick<
+    PlainRow<Payment>,
+    'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
+  > {
   /** Network label of the chain. */
   label: string
   /** 32-byte words. */

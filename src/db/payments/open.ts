@@ -83,7 +83,10 @@ export async function findOpenCommunityPayments(
 /** Most payouts in one answer. */
 const PAYOUTS_LIMIT = 500
 
-/** Held payments on EVM chains for a recipient, oldest first, with their chain's label. */
+/**
+ * Payments for names of a community that its contracts on EVM chains hold undecided, oldest first, with their chain's
+ * label.
+ */
 export async function findPayouts(
   db: Queryable,
   network: Network,

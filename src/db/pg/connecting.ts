@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { databaseSentence } from '../../ops/log/databaseErrors.js'
+import { describeDatabaseError } from '../../ops/log/databaseErrors.js'
 
 /** A connection was not established. The message names the server, and `code` is the code of the cause. */
 export class DatabaseConnectionError extends Error {
@@ -29,7 +29,8 @@ function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectio
     )
   const code = 'code' in cause ? String(cause.code) : ''
   const late = TIMEOUT.test(cause.message) ? `no connection within ${seconds} s` : null
-  const why = late ?? databaseSentence(cause) ?? `it can not be reached (${code || cause.name})`
+  const why =
+    late ?? describeDatabaseError(cause) ?? `it can not be reached (${code || cause.name})`
   return new DatabaseConnectionError(`the database at ${placeOf(config)}: ${why}`, cause)
 }
 

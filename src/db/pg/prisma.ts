@@ -3,7 +3,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import type { Prisma, PrismaClient } from '../generated/client.js'
 import { nameOfCode } from './codes.js'
 import { parseInt8, underlyingPool } from './pool.js'
-import type { Plain } from './rows.js'
+import type { PlainRow } from './rows.js'
 
 /** Longer than any timeout of a pool, which Prisma's own timeouts must not shorten. */
 const NO_LIMIT_MS = 600_000
@@ -39,12 +39,12 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
 }
 
 /** Converts a row of Prisma. @throws RangeError for an int8 that a number can't hold */
-export function fromPrisma<Model extends object>(row: Model): Plain<Model> {
+export function rowFromPrisma<Model extends object>(row: Model): PlainRow<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
     key === 'network' ? nameOfCode(NETWORK_CODE, value) : toPlain(value),
   ])
-  return Object.fromEntries(entries) as Plain<Model>
+  return Object.fromEntries(entries) as PlainRow<Model>
 }
 
 function toPlain(value: unknown): unknown {

@@ -15,7 +15,7 @@ import {
   withConnection,
 } from './pool.js'
 
-/** Settings that each session sets, whatever the role, the database and the URL set. */
+/** Settings that each session sets, even if the role, the database or the URL sets them otherwise. */
 
 const NAMES = [
   'search_path',
@@ -101,7 +101,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
     }),
   )
 
-  it('keeps commits that also wait for standbys', async () => {
+  it('keeps a setting of synchronous_commit that also waits for standbys', async () => {
     const url = new URL(server.url)
     url.searchParams.set('options', '-c synchronous_commit=remote_apply')
     await withPool({ url: url.href }, async (pool) => {

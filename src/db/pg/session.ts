@@ -89,7 +89,7 @@ export function directSession(
 
 /**
  * SQL call that makes commits wait for the disk. Otherwise a crash of the server loses changes that were acknowledged,
- * and checkpoints of the log that were published. A setting that also waits for standbys stays.
+ * and checkpoints of the log that were published. Keeps stricter settings, which also wait for standbys.
  */
 const durableCommits = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`

@@ -67,7 +67,7 @@ const byAddresses = prepare<AddressHit & { ord: number }>(
 )
 
 /** The public names of many addresses: one element per input, in the same order. */
-export async function findByAddresses(
+export async function findNamesOfAddresses(
   db: Queryable,
   network: Network,
   addresses: readonly Buffer[],
@@ -120,7 +120,7 @@ const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
  * registered name stays with its owner when the cluster's name moves. `cluster` resolves to its wallet `main`, or else
  * to its oldest verified one.
  */
-export async function findByNames(
+export async function findWalletsByNames(
   db: Queryable,
   network: Network,
   names: readonly { cluster: string; wallet: string | null }[],
@@ -151,7 +151,7 @@ const byTypes = prepare<NameHit & { ord: number }>(
  * Verified public wallets of one type in clusters, in the given order: `main` where it matches, or else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */
-export const findByTypes = (
+export const findWalletsByTypes = (
   db: Queryable,
   network: Network,
   all: readonly { cluster: string; stored: string }[],

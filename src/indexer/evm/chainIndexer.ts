@@ -1,4 +1,4 @@
-import { type Heads, readHeads, readSharedConfirmed } from '../../chains/evm/chain.js'
+import { type ChainHeads, readHeads, readSharedConfirmed } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
@@ -6,14 +6,14 @@ import { transientError } from '../../chains/rpc/errors.js'
 import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
-import { Background } from '../../ops/background.js'
+import { BackgroundWork } from '../../ops/background.js'
 import { chainErrorOf } from '../../ops/causes.js'
-import { type ChainState, isHeadStale, type LogTrust } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   type AttachPoint,
   attachPointOf,
-  hasRecordKeeper,
+  hasRecordingContract,
   type ProvedRange,
   provedRange,
   readAgreedRecordOrNull,
@@ -34,7 +34,7 @@ import {
   logCount,
   type TailBlock,
 } from './types.js'
-import { assertMovesNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
+import { assertMovesNoMoney, findUndecidedError, undecidedAlarm } from './undecided.js'
 import { firstWritableBlocks, writeTailStep } from './write.js'
 
 /**
@@ -104,7 +104,7 @@ export class ChainIndexer {
     })
   }
 
-  /** @param nodes that have to give equal answers, where so many are configured */
+  /** @param nodes number of nodes that have to give equal answers; all of them where fewer are configured */
   async #stepBy(nodes: number): Promise<IndexerOutcome> {
     this.#nodes = nodes
     this.#unproved = null
@@ -131,7 +131,7 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
+    const errorAlarm = undecidedAlarm(findUndecidedError(error))
     const lastError = chainErrorOf(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
@@ -142,8 +142,8 @@ export class ChainIndexer {
    * time.
    */
   #mayGoOnAlone(error: unknown): boolean {
-    if (undecidedErrorOf(error) instanceof DisagreementError) this.#silentSinceMs = null
-    if (!(undecidedErrorOf(error) instanceof SilenceError)) return false
+    if (findUndecidedError(error) instanceof DisagreementError) this.#silentSinceMs = null
+    if (!(findUndecidedError(error) instanceof SilenceError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
     return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
@@ -178,7 +178,7 @@ export class ChainIndexer {
     const heads = await chain.heads()
     const { latest, confirmed: reported, confirmedMs } = heads
     const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
-      if (!undecidedErrorOf(error)) throw error
+      if (!findUndecidedError(error)) throw error
       this.#unproved = error as Error
       return row.nextBlock - 1
     })
@@ -214,7 +214,7 @@ export class ChainIndexer {
     return header?.hash === toHex(last.hash)
   }
 
-  #showTrust({ trust, nodes }: LogTrust): void {
+  #showTrust({ trust, nodes }: TrustBasis): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
@@ -246,7 +246,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
-        if (!fetched.record && hasRecordKeeper(chain)) {
+        if (!fetched.record && hasRecordingContract(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
@@ -278,7 +278,7 @@ export class ChainIndexer {
   }
 
   /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
-  async #confirmedBy(first: Heads): Promise<number> {
+  async #confirmedBy(first: ChainHeads): Promise<number> {
     const { chain, row } = this.#options
     if (first.confirmed < row.nextBlock) return first.confirmed
     return readSharedConfirmed(chain, first, this.#nodes)
@@ -312,14 +312,14 @@ export class ChainIndexer {
       })
     } catch (error) {
       // until then, new blocks are shown as unconfirmed
-      if (!undecidedErrorOf(error)) throw error
+      if (!findUndecidedError(error)) throw error
       this.#unproved = error as Error
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
     // where nodes contradict each other about a block, one of them may have invented it: the block is read again, from
     // another node
-    const why = undecidedErrorOf(this.#unproved)
+    const why = findUndecidedError(this.#unproved)
     // a full tail is dropped once nodes no longer have the state to prove it: a catch-up proves its blocks by the
     // newest block's record
     const isPast = isFull && why instanceof SilenceError
@@ -341,7 +341,7 @@ export class ChainIndexer {
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || !hasRecordKeeper(chain) || this.state.lastError)
+    if (!hash || confirmed < row.nextBlock || !hasRecordingContract(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
     const record = readAgreedRecordOrNull(chain, block, this.#nodes)
@@ -365,7 +365,7 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: hasRecordKeeper(chain)
+          record: hasRecordingContract(chain)
             ? packRecord(chain.config, last.lastHash, last.record)
             : null,
         }
@@ -418,7 +418,7 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (hasRecordKeeper(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
+    if (hasRecordingContract(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
       const { nodes } = await recordAtNewestBlock(chain, row, known)
       this.#showTrust(trustOfRange(chain, nodes))

@@ -3,12 +3,12 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { blockOfPosition } from '../../chains/evm/logs.js'
 import type { ChainRecord } from '../../chains/evm/record.js'
 import { ContradictingError, MissingDataError, transientError } from '../../chains/rpc/errors.js'
-import type { Agreement, Call } from '../../chains/rpc/nodes.js'
+import type { AgreedAnswer, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type AttachPoint,
   type CheckedRange,
-  hasRecordKeeper,
+  hasRecordingContract,
   type ProvedRange,
   provedRange,
   rangesCheckedByRecord,
@@ -65,7 +65,7 @@ export async function proveBlocks(
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
-  const keeps = hasRecordKeeper(chain)
+  const keeps = hasRecordingContract(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps
@@ -132,7 +132,7 @@ export async function recordAtNewestBlock(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,
-): Promise<Agreement<ChainRecord>> {
+): Promise<AgreedAnswer<ChainRecord>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? row.parentHash
   if (!hash) throw transientError('the chain has no confirmed block')

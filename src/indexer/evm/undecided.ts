@@ -3,7 +3,7 @@ import { DisagreementError, SilenceError, UndecidedError } from '../../chains/rp
 import type { AlarmName } from '../../ops/alarms.js'
 
 /** The UndecidedError that an error is or has as its cause. Null for other errors. */
-export function undecidedErrorOf(error: unknown): UndecidedError | null {
+export function findUndecidedError(error: unknown): UndecidedError | null {
   const { cause } = Object(error) as Error
   return [error, cause].find((one) => one instanceof UndecidedError) ?? null
 }

@@ -14,7 +14,7 @@ import { ChainIndexer } from './chainIndexer.js'
 import type { IndexerOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-/** After a socket has shown a head, the worker waits so many usual block times for the next one before it polls. */
+/** Usual block times after a head from a socket, before the worker polls for the next one. */
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */

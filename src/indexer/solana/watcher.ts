@@ -25,7 +25,7 @@ import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
-import { undecidedAlarm, undecidedErrorOf } from '../evm/undecided.js'
+import { findUndecidedError, undecidedAlarm } from '../evm/undecided.js'
 import { readInChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
@@ -38,7 +38,8 @@ import {
 } from './view.js'
 
 /**
- * Slots before the cursor that are searched for transactions that a node listed late. Each search doubles the number.
+ * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments are
+ * missing, each search doubles the number.
  */
 const LATE_SLOTS = 150
 /** Two days of slots. A search reads a node's whole list of them. */
@@ -46,10 +47,10 @@ const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing. */
 const SEARCH_EVERY_MS = 5_000
 /**
- * Interval of the searches while no payment is missing, since no counter covers outcomes. Half of the time that is
- * searched.
+ * Interval of the searches while no payment is missing. They find late outcomes, which no counter of the program
+ * reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
  */
-const LATE_EVERY_MS = 30_000
+const LATE_SEARCH_EVERY_MS = 30_000
 /** Lagging nodes catch up within this time. Later the operator has to act. */
 const MISSING_ALARM_MS = 60_000
 
@@ -89,7 +90,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
+      const errorAlarm = undecidedAlarm(findUndecidedError(error))
       Object.assign(state, { lastError: chainErrorOf(error), errorAlarm, lastStepMs: Date.now() })
       throw error
     }
@@ -153,7 +154,8 @@ export class PaymentWatcher {
   #plan(memory: Memory, wasNotified: boolean): ListPlan {
     const nowMs = this.#nowMs()
     const isMissing = memory.missingSinceMs !== null
-    const isSearch = nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_EVERY_MS)
+    const isSearch =
+      nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS)
     const isDue =
       wasNotified ||
       isMissing ||

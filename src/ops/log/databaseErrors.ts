@@ -33,7 +33,7 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
 const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
 
 /** Describes an error of PostgreSQL or of its driver without any content of rows. Null for any other error. */
-export function databaseSentence(error: unknown): string | null {
+export function describeDatabaseError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   // our own error class: its stack, which the pool replaces, can't identify it
   if (error.name === 'DatabaseConnectionError') return error.message

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { databaseSentence } from './databaseErrors.js'
+import { describeDatabaseError } from './databaseErrors.js'
 import { sourcePosition } from './sources.js'
 
 /** Folder of our sources, in both forms of stack traces. */
@@ -42,7 +42,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
   const places = placesOf(error)
   const isOurs = isOwnPlace(places[0])
   const type = WORD.test(error.name) ? error.name : 'Error'
-  const message = databaseSentence(error) ?? (isOurs ? error.message : null)
+  const message = describeDatabaseError(error) ?? (isOurs ? error.message : null)
   return {
     type,
     ...Object.fromEntries(
@@ -66,7 +66,7 @@ const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string =>
   LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
-/** Classes of the language: they are thrown by a mistake in code, whatever the input. */
+/** Error classes of JavaScript that only a mistake in code throws, with any input. */
 const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const database = useDatabase()
 let pool: pg.Pool
 let receiver: Server
-/** In place of a status: the receiver does not answer. */
+/** Stands in the list of statuses for a receiver that does not answer. */
 const SILENT = 0
 let status = 503
 let asked = 0

@@ -3,7 +3,7 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openSignatureEnvelope } from './envelope.js'
+import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
   anyOfChecks,
   isSignedByEcdsa,
@@ -200,9 +200,9 @@ export const bitcoinWallets: WalletKind = {
   read(text) {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anyOfChecks(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
+      return anyOfChecks(possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck))
     return anyOfChecks(
-      decodingsOf(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
+      possibleDecodings(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },
 }

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openSignatureEnvelope } from './envelope.js'
+import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
   anyOfChecks,
   isSignedByEcdsa,
@@ -23,7 +23,9 @@ const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKe
 function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
   const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))
-  return isSecp256k1 ? decodingsOf(String(value ?? key)).filter(({ length }) => length === 33) : []
+  return isSecp256k1
+    ? possibleDecodings(String(value ?? key)).filter(({ length }) => length === 33)
+    : []
 }
 /** Pattern of the hex of one bech32 character. */
 const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
@@ -48,7 +50,7 @@ export const cosmosWallets: WalletKind = {
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   read(text) {
     const { encoded, fields } = openSignatureEnvelope(text)
-    const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
+    const signatures = possibleDecodings(encoded).filter(({ length }) => length === 64)
     return anyOfChecks(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),

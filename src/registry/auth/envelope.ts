@@ -86,5 +86,5 @@ function decodeBase64(encoded: string): Buffer | null {
 }
 
 /** Possible decodings of a text: hex digits are valid base64 too. The caller selects by length. */
-export const decodingsOf = (encoded: string): Buffer[] =>
+export const possibleDecodings = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

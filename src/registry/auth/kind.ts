@@ -6,7 +6,7 @@ export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 
 /** A kind of wallets, defined by how they sign text messages: a row of the table in `kinds.ts`. */
 export interface WalletKind {
-  /** Word for its accounts in a message, such as "Ethereum account". */
+  /** Noun for its accounts in messages, such as "Ethereum account". */
   account: string
   /** The address as messages of this kind show it. Absent where messages show the canonical form. */
   shown?(text: string): string

@@ -215,7 +215,7 @@ describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
   const path = new URL(`../../../test/vectors/auth/${kind}.json`, import.meta.url)
   const vectors: Vector[] = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
 
-  it('have valid and refused vectors by other code than ours, in test/vectors/auth', () => {
+  it('have valid and refused vectors of third-party code, in test/vectors/auth', () => {
     const outcomes = new Set(vectors.map(({ isValid }) => isValid))
     expect([`${kind}.json`, ...outcomes].toSorted()).toEqual(
       [false, `${kind}.json`, true].toSorted(),

@@ -4,7 +4,7 @@ import { blake2b } from '@noble/hashes/blake2.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
-import { decodingsOf, openSignatureEnvelope } from './envelope.js'
+import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
   anyOfChecks,
   isSignedByEcdsa,
@@ -40,7 +40,7 @@ export const suiWallets: WalletKind = {
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
-  read: (text) => anyOfChecks(decodingsOf(openSignatureEnvelope(text).encoded).map(checkOf)),
+  read: (text) => anyOfChecks(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Signature check of flag ‖ signature ‖ key. Null for other bytes. */

@@ -260,8 +260,11 @@ function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: 
 }
 
 /**
- * Removes a wallet from its cluster, because it becomes verified as `entry`. If no verified wallet remains, the
- * cluster's names move with it in public, so both wallet entries have to be public.
+ * Removes a wallet from the cluster `from`, because the wallet becomes verified in another cluster. If no verified
+ * wallet remains in `from`, its names move to the other cluster. This move is public, so it is refused if the wallet's
+ * old or new entry is private.
+ * @param entry the wallet's entry in the other cluster
+ * @param key map key of the wallet's address
  */
 function leave(
   work: FoldState,

@@ -17,10 +17,10 @@ import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
-  type Changes,
   communityNameKey,
   type JournalRow,
   type RegistrySlice,
+  type RowChanges,
   type RowKeys,
 } from './rows.js'
 import { beginFold, type FoldState, finishFold } from './work.js'
@@ -134,7 +134,7 @@ export function fold(
   entries: readonly DecodedEntry[],
   writerMs: number,
   rulesOf = rulesetOf,
-): Changes {
+): RowChanges {
   const work = beginFold(before, entries)
   const { changes } = work
   for (const entry of entries) {

@@ -14,10 +14,10 @@ import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
 import { rowKeysOf } from './index.js'
 import {
-  type Changes,
   communityNameKey,
   type JournalRow,
   type RegistrySlice,
+  type RowChanges,
   type RowKeys,
 } from './rows.js'
 import {
@@ -75,7 +75,7 @@ export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][]): Changes {
+export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][]): RowChanges {
   const work = beginFold(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)

@@ -216,7 +216,7 @@ interface PaymentOutcome {
 }
 
 /** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
-export interface Changes {
+export interface RowChanges {
   head: JournalHead
   journal: JournalRow[]
   names: NameRow[]

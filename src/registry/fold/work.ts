@@ -4,10 +4,10 @@ import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import {
-  type Changes,
   type ClusterState,
   communityNameKey,
   type RegistrySlice,
+  type RowChanges,
   type WalletRow,
 } from './rows.js'
 
@@ -17,7 +17,7 @@ export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
   clusters: Map<number, ClusterState> | null
   /** Rules of the current entry. */
   rules: Ruleset
-  changes: Changes
+  changes: RowChanges
 }
 
 export function beginFold(before: RegistrySlice, entries: readonly Entry[]): FoldState {
@@ -67,7 +67,7 @@ const copyClusters = (clusters: RegistrySlice['clusters']): Map<number, ClusterS
   )
 
 /** Ends a fold. The wallet and move rows to write are the differences from the rows that were loaded. */
-export function finishFold(work: FoldState, before: RegistrySlice): Changes {
+export function finishFold(work: FoldState, before: RegistrySlice): RowChanges {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
     const old = before.clusters.get(serial)?.wallets

@@ -51,7 +51,7 @@ export function decodeBid(body: Buffer): Bid {
 export const bidTxHash = (body: Buffer): Buffer =>
   body.subarray(BID_OFFSETS.txHash, BID_OFFSETS.from)
 
-/** The name's word, which may be malformed. @returns 32 bytes */
+/** The name as bytes32, which may be malformed. */
 export const bidNameWord = (body: Buffer): Buffer =>
   body.subarray(BID_OFFSETS.name, BID_OFFSETS.referral)
 

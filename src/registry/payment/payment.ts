@@ -35,7 +35,7 @@ export interface ConfirmedOutcome {
 
 export interface HubNameTarget {
   kind: 'name'
-  /** The name's word, 32 bytes. */
+  /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Buffer
   /** Program and cluster that count the payment's sequence (quote.ts). */
   source: Buffer

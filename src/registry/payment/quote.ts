@@ -15,7 +15,7 @@ export interface PaymentTerms {
   lamports: bigint
   /** Seconds since the epoch. The program accepts no later payment. */
   expiresAt: bigint
-  /** Word of the credited referrer, zero for nobody. */
+  /** The credited referrer as bytes32; zero for none. */
   referral: Uint8Array
 }
 

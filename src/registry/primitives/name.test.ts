@@ -58,7 +58,7 @@ describe('parseNewName', () => {
     expect(parseNewName(input)).toBeNull()
   })
 
-  it('accepts exactly the names, with their ASCII letters in either case', () => {
+  it('accepts exactly the names, with ASCII letters in upper or lower case', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.string({ maxLength: 40 }),
@@ -74,7 +74,7 @@ describe('parseNewName', () => {
   })
 })
 
-/** Stored entries, look-ups and paths. */
+/** Stored entries, look-ups and paths accept such a name for good. */
 describe('a name that any version has accepted', () => {
   it.each(everAccepted)('is read: %j', (text) => {
     expect(parseName(text)).toBe(text)

@@ -6,11 +6,11 @@ export const NAME_MAX_BYTES = 32
 /** A rule about a whole name. */
 interface NameRule {
   /**
-   * Matches what keeps the rule, in either case as people type it. Only ASCII, so that no similar-looking Unicode
-   * character is folded into a name.
+   * Matches texts that keep the rule, in upper or lower case. Only ASCII, so that no similar-looking Unicode character
+   * is folded into a name.
    */
   readonly pattern: string
-  /** The rule in words. In order, the texts are one sentence. */
+  /** The rule in words. The texts of all rules, in order, form one phrase. */
   readonly text: string
   /**
    * True if every name that was ever accepted keeps the rule. Only these rules decide what stored entries, look-ups and
@@ -19,7 +19,7 @@ interface NameRule {
   readonly isOfAllNames: boolean
 }
 
-/** test/vectors/names.json has cases for each rule, which the contracts are tested by too. */
+/** test/vectors/names.json has cases for each rule. The tests of the contracts use the same cases. */
 export const NAME_RULES: readonly NameRule[] = [
   {
     pattern: `[\\s\\S]{1,${NAME_MAX_BYTES}}`,
@@ -28,27 +28,27 @@ export const NAME_RULES: readonly NameRule[] = [
   },
   { pattern: '[A-Za-z0-9_\\-]*', text: 'of a-z, 0-9, _ and -', isOfAllNames: true },
 ]
-/** The rules in words. */
+/** All rules in words, as one phrase. */
 export const NAME_RULE = NAME_RULES.map(({ text }) => text).join(' ')
 
 const OF_ALL_NAMES = NAME_RULES.filter((rule) => rule.isOfAllNames)
 
-/** Pattern of texts that keep rules, for a whole text. @param end pattern of what may follow the name */
+/** Pattern of a whole text that keeps all the given rules. @param end pattern of the text after the name */
 const patternOf = (rules: readonly NameRule[], end = '') =>
   `${rules.map(({ pattern }) => `(?=${pattern}${end}$)`).join('')}[^\\/]+${end}`
 
 const NAME = new RegExp(`^${patternOf(OF_ALL_NAMES)}$`)
 const NEW_NAME = new RegExp(`^${patternOf(NAME_RULES)}$`)
 
-/** Patterns of inputs: a new name, and a name that may end with a slash. */
+/** Patterns of HTML inputs: for a new name, and for a name that may end with a slash. */
 export const NEW_NAME_PATTERN = patternOf(NAME_RULES)
 export const NAME_PATTERN = patternOf(OF_ALL_NAMES, '/?')
 
-/** Canonical form of a name in either case, null for any other text. */
+/** Canonical form of a name in upper or lower case; null for any other text. */
 export const parseName = (input: string): string | null =>
   NAME.test(input) ? input.toLowerCase() : null
 
-/** The same for a name that is to be registered or given. */
+/** Canonical form of a name to be registered or assigned, which keeps all rules; null for any other text. */
 export const parseNewName = (input: string): string | null =>
   NEW_NAME.test(input) ? input.toLowerCase() : null
 

@@ -43,7 +43,7 @@ export function decodeBech32(input: string): Decoded | null {
   return null
 }
 
-/** Whether a text has a valid bech32 checksum, whatever its prefix. A base58 key does not have one by chance. */
+/** Whether a text has a valid bech32 checksum, with any prefix. A base58 key does not have one by chance. */
 export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
 function readBech32(input: string): OtherAddress | null {

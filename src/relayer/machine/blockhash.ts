@@ -8,7 +8,7 @@ import { type BlockhashJob, hasJobEnded } from './job.js'
 export type JobPaymentView =
   /** The job can be executed. */
   | { is: 'held' }
-  /** The job is done, whoever did it. */
+  /** The job's effect is on chain. Another sender may have caused it. */
   | { is: 'done' }
   /** The job can no longer be executed. */
   | { is: 'lost'; reason: ParkReason }

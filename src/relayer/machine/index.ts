@@ -139,8 +139,8 @@ function refused<Tx extends JobTx>(
 }
 
 /**
- * Number of failed attempts after which a transaction that no node accepted is signed again at a higher price, whatever
- * the error messages.
+ * Number of failed attempts after which a transaction that no node accepted is signed again at a higher price, for any
+ * error message except FAILURES_NOT_OF_PRICE.
  */
 export const REPRICE_AFTER_FAILURES = 3
 /** Failures that another price can't resolve: no node answered, or nonce or balance is the reason. */

@@ -53,7 +53,7 @@ export async function startLocalChain(
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId,
-      // with its own block interval, anvil keeps the state of each block, 260 KiB, whatever its pruning options
+      // with its own block interval, anvil keeps the state of each block, 260 KiB, even with pruning options
       blockTimeS: isKept ? 0 : blockMs / 1_000,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),

@@ -4,7 +4,13 @@ import type { AnswerFault } from './kinds.js'
 import { wrongAnswerTo } from './lies.js'
 import { RANGE_LIMITS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
-import { headOf, quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+import {
+  quantity,
+  type RpcAnswer,
+  type RpcCall,
+  readHeadNumber,
+  type Upstream,
+} from './upstream.js'
 
 /** Limits of the injected faults. */
 export interface FaultLimits {
@@ -97,7 +103,7 @@ async function staleAnswer(
   lag: number,
 ): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber')
-    return { result: quantity(Math.max(0, (await headOf(upstream)) - lag)) }
+    return { result: quantity(Math.max(0, (await readHeadNumber(upstream)) - lag)) }
   const tag = call.params.find((param) => TAGS.includes(param))
   if (tag === undefined) return null
   const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as {

@@ -40,7 +40,7 @@ export interface FaultProxy {
   set(faults: Faults): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
-  /** Keeps every connection open without an answer until `restore`, which passes what waits. */
+  /** Keeps every connection open without an answer. `restore` forwards the waiting requests. */
   silence(): void
   /** Makes the next answer to a method wrong, once. `restore` cancels it if it was not used. */
   lieOnce(method: LieMethod): void

@@ -1,5 +1,5 @@
 import { keccak256, toBytes } from 'viem'
-import { headOf, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+import { type RpcAnswer, type RpcCall, readHeadNumber, type Upstream } from './upstream.js'
 
 interface Block {
   number: string
@@ -61,7 +61,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
       const answer = await upstream(call.method, call.params)
       const block = answer.result as Block | null | undefined
       if (!block) return null
-      const left = forkBlocks - ((await headOf(upstream)) - Number(block.number))
+      const left = forkBlocks - ((await readHeadNumber(upstream)) - Number(block.number))
       return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
     },
     /** Answer about a known block of the fork. Null for other queries. */

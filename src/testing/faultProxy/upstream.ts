@@ -29,5 +29,5 @@ export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {
 export const quantity = (value: number): string => `0x${value.toString(16)}`
 
 /** Number of the node's newest block. */
-export const headOf = async (upstream: Upstream): Promise<number> =>
+export const readHeadNumber = async (upstream: Upstream): Promise<number> =>
   Number((await upstream('eth_blockNumber', [])).result)

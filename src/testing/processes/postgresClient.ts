@@ -11,7 +11,7 @@ export async function withPostgres(
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // the statement under way rejects, too
+  // a running statement also rejects, so the error is reported there
   client.on('error', () => {})
   await client.connect()
   try {

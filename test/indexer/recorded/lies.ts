@@ -6,7 +6,7 @@ import {
   emptyRecord,
   extendRecord,
   recordInputsOf,
-  recordKeepers,
+  recordingContracts,
 } from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
@@ -142,7 +142,7 @@ function withRecords(recording: Recording): Recording {
   const timeOf = ({ blockNumber }: RawLog) => Number(blocks[Number(blockNumber)]!.timestamp) * 1_000
   try {
     const records = new Map(recording.records)
-    for (const [i, { address }] of recordKeepers(config).entries()) {
+    for (const [i, { address }] of recordingContracts(config).entries()) {
       const hashes: Hex[] = []
       let record = emptyRecord(config)
       let next = 0

@@ -85,7 +85,7 @@ export const readPaymentOutcomes = (
 ) => contractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
- * True if the contract holds none of the payments any more as of a block, whoever ended them.
+ * True if the contract no longer holds any of the payments as of a block. Anybody may have ended them.
  * @throws RpcError transient where the block is older than one of the payments
  */
 export async function arePaymentsEnded(

@@ -9,16 +9,16 @@ import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { RefutedError } from '../../rpc/errors.js'
-import { EVENTS } from '../events.js'
+import { CONTRACT_EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). Only `Bid` has no indexed id. */
-export const PAYMENT_TOPIC = EVENTS.payment.topic
-export const HELD_TOPIC = EVENTS.held.topic
+export const PAYMENT_TOPIC = CONTRACT_EVENTS.payment.topic
+export const HELD_TOPIC = CONTRACT_EVENTS.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
-  [EVENTS.refused.topic]: 'refused',
-  [EVENTS.released.topic]: 'released',
-  [EVENTS.reclaimed.topic]: 'reclaimed',
+  [CONTRACT_EVENTS.refused.topic]: 'refused',
+  [CONTRACT_EVENTS.released.topic]: 'released',
+  [CONTRACT_EVENTS.reclaimed.topic]: 'reclaimed',
 }
 
 type CommunityPayment = Payment<CommunityNameTarget>

@@ -32,7 +32,7 @@ export const encodeCall = <
 /**
  * Creates a reader of a contract's functions at a block (number or tag in JSON-RPC form). viem's own `readContract`
  * hides the node's RpcError.
- * @returns a function that throws RpcError, of fault `refused` also where the account has no code
+ * @returns a function that throws RpcError. Its fault is `refused` if the call reverts or the account has no code
  */
 export const contractReader =
   <const A extends Abi>(call: Call, to: Hex, abi: A, block = 'latest') =>
@@ -51,7 +51,7 @@ export const contractReader =
     try {
       return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
     } catch (error) {
-      // a malformed answer is the node's fault, so another node is asked
+      // a malformed answer is the node's fault, so the caller tries another node
       const text = `${to} answers ${functionName}() in another form`
       throw new RpcError('transient', text, null, { cause: error })
     }

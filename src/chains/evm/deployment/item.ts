@@ -69,7 +69,7 @@ export function compareSetting(
   values: {
     wanted: string
     found: string
-    /** Default: a setting's. */
+    /** Place in `STEP_ORDER`. Default: the place of a setting. */
     rank?: number
     step: DeploymentStep | null
     advice?: string | false

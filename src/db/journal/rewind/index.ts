@@ -13,7 +13,7 @@ import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { withRetries } from '../../pg/tries.js'
 import { withExclusiveSchema } from '../exclusiveSchema.js'
 import { endLeaders, readJournalHead } from '../head.js'
-import { createFoldSchema, foldStoredBatch, type SeparateFold } from '../replay.js'
+import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../replay.js'
 import { compareWithRebuilt, type RewindReport } from './report.js'
 import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
 
@@ -72,7 +72,7 @@ export async function rewindJournal(
   })
 }
 
-interface Rebuild extends SeparateFold {
+interface Rebuild extends SeparateReplay {
   schema: string
   target: RewindTarget
   /** False for a dry run. */

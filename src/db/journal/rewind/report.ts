@@ -54,7 +54,7 @@ export async function compareWithRebuilt(
     const rows = await query<T & { n: number }>(client, network, counted, values)
     return { count: rows[0]?.n ?? 0, first: rows.map(({ n: _, ...one }) => one as T) }
   }
-  const [head] = await query<Heads>(client, network, sql.heads)
+  const [head] = await query<HeadSequences>(client, network, sql.heads)
   const lost = await sample<{ seq: number; kind: number }>(sql.withoutEffect, chain, block)
   return {
     network,
@@ -80,7 +80,7 @@ const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
 const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
-type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
+type HeadSequences = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** Compares clusters by id, since serials differ between generations. */
 function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {

@@ -32,7 +32,7 @@ async function readOpen(account: Account): Promise<Claims[]> {
 }
 
 /** `/@airdrops`: the airdrops that the bundle's wallets can claim. */
-export function Airdrops() {
+export function AirdropsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const [found, setFound] = useState<Claims | null>(null)

@@ -14,13 +14,13 @@ import {
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
-import { Primary } from './primary.js'
+import { PrimaryNamePage } from './primary.js'
 import { type Account, ownNames, ownWallet, type Question, useAccount } from './state.js'
 
 const WALLETS = '/v1/clusters/wallets'
 
 /** `/@account`: the wallet's cluster. */
-export function Bundle() {
+export function BundlePage() {
   const account = useAccount()
   const { cluster, owned } = account
   if (!cluster) {
@@ -49,7 +49,7 @@ export function Bundle() {
           </Card>
         </div>
         <div>
-          <Primary />
+          <PrimaryNamePage />
           <Card title="Generate a wallet">
             <GeneratedWallets wallets={cluster.wallets} />
           </Card>

@@ -11,7 +11,7 @@ import { CommunityRules } from './rules.js'
 import { type Account, ownNames, payableChains, useAccount } from './state.js'
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
-export function Communities() {
+export function CommunitiesPage() {
   const account = useAccount()
   const { query } = useLocation()
   const join = (typed: FormValues) =>

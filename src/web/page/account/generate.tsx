@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { WALLET_NAMES } from '../../../registry/families.js'
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
-import type { Generated, Wallet } from '../lib/types.js'
+import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
 import { useAccount, walletProofOf } from './state.js'
@@ -10,11 +10,11 @@ import { useAccount, walletProofOf } from './state.js'
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
 export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
-  const [made, setMade] = useState<Generated | null>(null)
+  const [made, setMade] = useState<GeneratedWallet | null>(null)
   const make = async (typed: FormValues) => {
     const isPrivate = typed('private') !== ''
     const body = { type: typed('type'), name: typed('name'), isPrivate, recovery: true }
-    setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
+    setMade(await account.send<GeneratedWallet>('/v1/clusters/generate/wallet', { body }))
     await account.reload('The wallet is made: keep its shares now, they are not shown again.')
   }
   const confirm = async () => {

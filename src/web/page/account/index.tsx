@@ -6,13 +6,13 @@ import { useTitle } from '../lib/net.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { CommunityList } from '../parts/communities.js'
-import { Airdrops } from './airdrops.js'
-import { Bundle } from './bundle.js'
-import { Communities } from './communities.js'
-import { Keys } from './keys.js'
+import { AirdropsPage } from './airdrops.js'
+import { BundlePage } from './bundle.js'
+import { CommunitiesPage } from './communities.js'
+import { KeysPage } from './keys.js'
 import { ActionButton, Dialog, Form, type FormValues, Input, Select } from './pieces.js'
 import { RefundsPage } from './refunds.js'
-import { Register, RegistrationTerms } from './register.js'
+import { RegisterPage, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
 import { createSignOnlyWallet } from './wallets/kind.js'
 import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
@@ -20,20 +20,20 @@ import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
 const PAGES: Readonly<Record<AccountPage, PageOf>> = {
-  register: { title: 'Register', Page: Register },
+  register: { title: 'Register', Page: RegisterPage },
   account: {
     title: 'Bundle',
-    Page: Bundle,
+    Page: BundlePage,
     intro: 'Your wallets of all chains, in public or in private, and the names that they hold.',
   },
   communities: {
     title: 'Communities',
-    Page: Communities,
+    Page: CommunitiesPage,
     intro: 'Get a name below a community, such as club/alice, or make your own name a community.',
   },
   airdrops: {
     title: 'Airdrops',
-    Page: Airdrops,
+    Page: AirdropsPage,
     intro: 'See which communities give tokens to wallets of your bundle, and claim them.',
   },
   refunds: {
@@ -43,7 +43,7 @@ const PAGES: Readonly<Record<AccountPage, PageOf>> = {
   },
   keys: {
     title: 'API keys',
-    Page: Keys,
+    Page: KeysPage,
     intro: 'Make keys by which a site or a program may ask more often.',
   },
 }

@@ -6,7 +6,7 @@ import { ActionButton, Form, type FormValues, Input } from './pieces.js'
 import { type Question, useAccount } from './state.js'
 
 /** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
-export function Keys() {
+export function KeysPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)

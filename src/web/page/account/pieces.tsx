@@ -151,7 +151,7 @@ function LabelledControl({
   )
 }
 
-/** Choice of one option, under its label. */
+/** A `select` element below its label. */
 export const Select = ({ label, options, chosen, ...select }: SelectProps) => (
   <LabelledControl label={label}>
     <select {...select}>

@@ -31,7 +31,7 @@ function namesOf(account: Account): string[] {
  * Makes a name the wallet's primary one in ENS (ENSIP-19). Nothing where no chain has a registrar, and for wallets that
  * send no transaction to one.
  */
-export function Primary() {
+export function PrimaryNamePage() {
   const account = useAccount()
   const { session, send, isTestnet } = account
   const [chosen, choose] = useState('')

@@ -114,7 +114,7 @@ function Arrival() {
 }
 
 /** `/@register`: shows the price before anything is signed. */
-export function Register() {
+export function RegisterPage() {
   const account = useAccount()
   const { wanted, setWanted } = account
   const [label, setLabel] = useState('')

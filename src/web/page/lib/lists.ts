@@ -10,11 +10,11 @@ export interface ListPart<T> {
   isMore: boolean
 }
 
-/** Reads a route. */
+/** Calls a route with GET. */
 type Ask = <T>(path: string) => Promise<T>
 
 /**
- * Reads the items of a route after the known ones. One more than `count` is requested, to see whether others follow.
+ * Reads the items of a route after the known ones. Requests one more than `count`, to learn whether more items follow.
  * @returns all items so far
  */
 export async function readNext<T extends { name: string }>(

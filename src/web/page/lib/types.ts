@@ -24,7 +24,7 @@ export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
 /** An API key without its secret text. */
 export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */
-export type Generated = Answer<'POST', '/v1/clusters/generate/wallet'>
+export type GeneratedWallet = Answer<'POST', '/v1/clusters/generate/wallet'>
 /** Price and transactions of a registration. */
 export type Quote = QuoteFrom<QuoteFamily>
 export type Claims = Schemas['AirdropClaims']

@@ -4,24 +4,24 @@ import type { AddressType } from '../../../registry/families.js'
 export interface TestWalletAccounts {
   /** Addresses of the accounts. Empty where the world has no chain for them. */
   readonly addresses: readonly string[]
-  readonly chosen: KeptSetting
+  readonly chosen: TabSetting
   /** Announces the wallet to the pages. */
   announce(): void
 }
 
-interface KeptSetting {
+interface TabSetting {
   get(): string
   set(value: string): void
 }
 
 /** A setting stored for the lifetime of the tab. */
-export const kept = (key: string, first: string): KeptSetting => ({
+export const tabSetting = (key: string, first: string): TabSetting => ({
   get: () => sessionStorage.getItem(`test-wallet.${key}`) ?? first,
   set: (value) => sessionStorage.setItem(`test-wallet.${key}`, value),
 })
 
-export const NAME = 'Local test wallet'
-export const ICON =
+export const WALLET_NAME = 'Local test wallet'
+export const WALLET_ICON =
   'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="%2396520f" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="white"/></svg>'
 
 /** Accounts of local worlds by type, inserted by the build. */
@@ -31,6 +31,6 @@ declare const ACCOUNTS: Readonly<Record<AddressType, unknown>>
 export const accountsOf = <Account>(type: AddressType): readonly Account[] =>
   ACCOUNTS[type] as readonly Account[]
 
-/** What the daemon's row of the family says about its chains (`WalletChains`). Undefined for a family without a row. */
+/** The family's `WalletChains`, which the daemon writes into the page. Undefined for a family without them. */
 export const chainsOf = (type: AddressType): unknown =>
   JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content)[type]

@@ -1,12 +1,19 @@
 import { createClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { accountsOf, chainsOf, ICON, kept, NAME, type TestWalletAccounts } from './accounts.js'
+import {
+  accountsOf,
+  chainsOf,
+  type TestWalletAccounts,
+  tabSetting,
+  WALLET_ICON,
+  WALLET_NAME,
+} from './accounts.js'
 
 const ACCOUNTS = accountsOf<{ address: string; privateKey: Hex }>('evm')
 const chains = chainsOf('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
-const chosen = kept('evm', addresses[1] ?? '')
-const chosenChain = kept('chain', String(chains[0]?.chainId ?? 0))
+const chosen = tabSetting('evm', addresses[1] ?? '')
+const chosenChain = tabSetting('chain', String(chains[0]?.chainId ?? 0))
 
 function evmAccount(address: string) {
   const found = ACCOUNTS.find((account) => account.address === address.toLowerCase())
@@ -69,9 +76,9 @@ const provider = {
 }
 
 const info = {
-  uuid: crypto.randomUUID?.() ?? NAME,
-  name: NAME,
-  icon: ICON,
+  uuid: crypto.randomUUID?.() ?? WALLET_NAME,
+  name: WALLET_NAME,
+  icon: WALLET_ICON,
   rdns: 'local.clusterd.test',
 }
 const announce = () =>

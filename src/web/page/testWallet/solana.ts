@@ -1,6 +1,13 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
-import { accountsOf, chainsOf, ICON, kept, NAME, type TestWalletAccounts } from './accounts.js'
+import {
+  accountsOf,
+  chainsOf,
+  type TestWalletAccounts,
+  tabSetting,
+  WALLET_ICON,
+  WALLET_NAME,
+} from './accounts.js'
 
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
@@ -9,7 +16,7 @@ const ACCOUNTS = accountsOf<{ address: string; secretKey: string }>('solana')
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
 const rpcUrl = chainsOf('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
-const chosen = kept('solana', addresses[0] ?? '')
+const chosen = tabSetting('solana', addresses[0] ?? '')
 
 /** Signs bytes with a Solana account. */
 function signBytes(address: string, message: Uint8Array): Uint8Array {
@@ -52,8 +59,8 @@ type Input = { account: { address: string } } & Record<'message' | 'transaction'
 
 const wallet = {
   version: '1.0.0',
-  name: NAME,
-  icon: ICON,
+  name: WALLET_NAME,
+  icon: WALLET_ICON,
   chains: CHAINS,
   get accounts() {
     return [account()]

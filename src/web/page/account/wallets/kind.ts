@@ -3,11 +3,11 @@ import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect } from '@wallet-standard/features'
 import type { Chain, SigningWalletKind } from '../../lib/types.js'
 
-/** A row of the table in `kinds.ts`. A wallet is only called after its button was pressed. */
+/** How the pages find the wallets of one kind. A wallet is only called after its button was pressed. */
 export interface PageWalletKind {
-  /** Name of the kind for people. */
+  /** Name of the kind, as shown on the pages. */
   readonly name: string
-  /** What a browser needs to have for `discover`: a standard, or the name of a wallet. */
+  /** What `discover` looks for in the browser: a standard, or the name of a wallet. */
   readonly foundBy: string
   /** Calls `found` for every wallet of the kind in this browser, including wallets that announce themselves later. */
   discover(found: (wallet: BrowserWallet) => void): void
@@ -36,7 +36,7 @@ export class UnansweredError extends Error {
   }
 }
 
-/** Waits for a wallet's answer. @throws Unanswered */
+/** Waits for a wallet's answer. @throws UnansweredError */
 export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
@@ -53,7 +53,7 @@ export interface ConnectedAccount {
   /** @returns the signature in a form that the service accepts: 0x hex for EVM and Solana */
   sign(message: string): Promise<string>
   /**
-   * Sends a transaction. An EVM wallet switches to its chain before.
+   * Sends a transaction. An EVM wallet first switches to the chain.
    * @param transaction on Solana: serialized, in base64
    * @returns the transaction's hash, or its signature in base58
    */
@@ -72,7 +72,7 @@ export interface BrowserWallet {
   /** A data URI. */
   icon: string
   type: SigningWalletKind
-  /** Identity of a wallet in this page, which shows that it announces itself twice. */
+  /** Object that identifies the wallet within this page, so that a repeated announcement is ignored. */
   source: unknown
   connect(): Promise<ConnectedAccount>
 }

@@ -20,7 +20,7 @@ export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   for (const { discover } of Object.values(WALLET_KINDS)) discover(found)
 }
 
-/** Kinds with what a browser needs for each: `Ethereum (EIP-6963), Solana (Wallet Standard)`. */
+/** The kinds in a sentence, each with `foundBy`: `Ethereum (EIP-6963) or Solana (Wallet Standard)`. */
 export const WALLET_KINDS_TEXT = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   Object.values(WALLET_KINDS).map(({ name, foundBy }) => `${name} (${foundBy})`),
 )
