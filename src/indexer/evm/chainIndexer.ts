@@ -64,7 +64,7 @@ export class ChainIndexer {
   readonly #clock = new HeadClock()
   readonly #fetcher: RangeFetcher
   /** Makes room for requests during a backfill. */
-  #background = new Background()
+  #background = new BackgroundWork()
   /** Minimum in force. Null before the first step. */
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
@@ -231,7 +231,7 @@ export class ChainIndexer {
     let entries = 0
     let foldedFrom = -1
     this.#tail = []
-    this.#background = new Background()
+    this.#background = new BackgroundWork()
     const show = (): void => {
       const { nextBlock } = row
       Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
