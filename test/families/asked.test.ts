@@ -9,8 +9,8 @@ const EDITS = [
   ["solana: 'Solana' }", "solana: 'Solana', third: 'Third' }"],
   ["64: 'signature' }", "64: 'signature', 48: 'third' }"],
   [
-    '/** By key.',
-    "const THIRD = { ...SOLANA, key: 'third', name: 'Third', label: 'third', addressType: 'third', txIdForm: 'third' } as const\n/** By key.",
+    'const BY_KEY',
+    "const THIRD = { ...SOLANA, key: 'third', name: 'Third', label: 'third', addressType: 'third', txIdForm: 'third' } as const\nconst BY_KEY",
   ],
   ['solana: SOLANA }', 'solana: SOLANA, third: THIRD }'],
 ] as const

@@ -19,8 +19,8 @@ const MAX_TOGETHER = 64
 const PATIENCE_MS = 10
 
 /**
- * Time from the end of a statement of several look-ups to the next statement, in which further look-ups arrive. A
- * client that asks one look-up after another does not wait.
+ * Time from the end of a statement of several look-ups to the next statement, so that more look-ups share the next one.
+ * A client that sends one look-up after another does not wait.
  */
 const GATHER_MS = 1
 
