@@ -345,6 +345,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
     ...['findChain', 'readChainStates', 'readConfirmedBlocks', 'formerPaymentsContracts'],
   ]),
   readPageKey: 'reads a table of one row',
+  newApiKey: 'asks no database',
 }
 
 function asReason(reason: string, names: readonly string[]): Record<string, string> {
