@@ -8,7 +8,6 @@ import {
 } from '../../registry/outbox.js'
 import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
-import { cacheByKey } from '../rpc/served.js'
 import {
   type BridgeCall,
   deliverBidsCall,
@@ -51,18 +50,21 @@ const MAX_TX_GAS = 1n << 24n
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
 export type CallCache = (ask: Call) => Call
 
-/** Limits of a batch's cache: longer than a batch takes, and more calls than a batch makes. */
-const OF_BATCH = { forMs: () => 600_000, most: 100_000 }
-
 /** Starts a cache for one batch. Failed calls are not cached. */
 export function createCallCache(): CallCache {
-  const keyOf = (...question: [method: string, params: readonly unknown[]]) =>
-    JSON.stringify(question)
-  const nodes = new Map<Call, Call>()
+  const nodes = new Map<Call, Map<string, Promise<unknown>>>()
   return (ask) => {
-    const cached = nodes.get(ask) ?? (cacheByKey(ask, { ...OF_BATCH, keyOf }) as Call)
-    nodes.set(ask, cached)
-    return cached
+    const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
+    nodes.set(ask, answers)
+    return <T>(method: string, params: readonly unknown[]): Promise<T> => {
+      const question = JSON.stringify([method, params])
+      const known = answers.get(question)
+      if (known) return known as Promise<T>
+      const answer = ask<T>(method, params)
+      answers.set(question, answer)
+      answer.catch(() => answers.delete(question))
+      return answer
+    }
   }
 }
 
