@@ -105,7 +105,7 @@ describe('a chain family that is added by a row', () => {
     })
     expect(await (await quote({ ...asked, network: '1' })).json()).toMatchObject({
       error: 'unsupported_network',
-      message: 'This network is not enabled here; enabled are: ledger.',
+      message: expect.stringContaining('; ledger (mainnet) at /v1/names/register/ledger.'),
     })
     const solana = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
     expect(await (await quote({ ...asked, sender: solana })).json()).toMatchObject({

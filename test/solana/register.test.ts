@@ -204,7 +204,10 @@ describe('a quote on Solana', () => {
   it('is not given on the testnet, which has no cluster here', async () => {
     expect(await quote([{ name: 'x' }], {}, `${PATH}?testnet=true`)).toMatchObject({
       status: 400,
-      body: { error: 'unsupported_network' },
+      body: {
+        error: 'unsupported_network',
+        message: expect.stringContaining(' solana (mainnet) at /v1/names/register/solana'),
+      },
     })
   })
 

@@ -6,6 +6,7 @@ import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { withoutSlash } from '../../registry/primitives/name.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
@@ -57,7 +58,7 @@ export async function quoteOnChain<Port extends ChainPort>(
   request: QuoteRequest,
   isOfFamily: (port: ChainPort) => port is Port,
 ): Promise<QuoteOfPort<Port>> {
-  const chain = enabled(context.chains.filter(isOfFamily), request)
+  const chain = enabled(context, request, isOfFamily)
   if (chain.isWatchOnly)
     throw new ApiError(
       'watch_only',
@@ -102,18 +103,40 @@ async function registrationOf(
 
 /** @throws ApiError unsupported_network */
 function enabled<Port extends ChainPort>(
-  ports: readonly Port[],
+  { chains }: Context,
   { network: asked, isTestnet }: QuoteRequest,
+  isOfFamily: (port: ChainPort) => port is Port,
 ): Port {
   // a label of both networks means the mainnet unless the request has testnet=true
-  const ofRequest = ports.filter(({ network, family }) =>
-    isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null,
-  )
-  const labels = ofRequest.map(({ label }) => label)
-  const port = ofRequest.find(({ label }) => label === asked)
+  const isSelected = ({ label, network, family }: ChainPort) =>
+    label === asked &&
+    (isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null)
+  const port = chains.filter(isOfFamily).find(isSelected)
   if (port) return port
-  const others = labels.length > 0 ? `; enabled are: ${labels.join(', ')}` : ', and no other is'
-  throw new ApiError('unsupported_network', `This network is not enabled here${others}.`)
+  const suffix = isTestnet ? ' with testnet=true' : ''
+  throw new ApiError(
+    'unsupported_network',
+    `The network "${asked.slice(0, LONGEST_LABEL)}"${suffix} is not enabled for this quote. ${enabledText(chains)}`,
+  )
+}
+
+/** Characters of an unknown label that an error repeats. */
+const LONGEST_LABEL = 20
+
+/** The labels that take registrations, by the route that quotes them. */
+function enabledText(chains: readonly ChainPort[]): string {
+  const open = chains.filter(({ isWatchOnly }) => !isWatchOnly)
+  const families = [...new Set(open.map(({ family }) => family))]
+  const routes = families.map(({ key }) => {
+    const networks = NETWORKS.flatMap((network) => {
+      const labels = open.filter((chain) => chain.family.key === key && chain.network === network)
+      return labels.length > 0
+        ? [`${labels.map(({ label }) => label).join(', ')} (${network})`]
+        : []
+    })
+    return `${networks.join(', ')} at /v1/names/register/${key}`
+  })
+  return routes.length > 0 ? `Enabled are: ${routes.join('; ')}.` : 'No network is enabled here.'
 }
 
 function senderOf(input: string, type: AddressType): string {
