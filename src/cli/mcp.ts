@@ -4,6 +4,8 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { SERVICE_VERSION } from '../api/http/version.js'
 import { Client, ClusterdError } from '../client/index.js'
+import { parseWallet } from '../registry/primitives/address.js'
+import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
 import { bigintsAsText } from './output.js'
 
@@ -15,28 +17,45 @@ const MAX_WAIT_S = 50
 const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
-const name = z.string().describe(`A name: ${NAME_RULE}`)
-const bid = z.object({
-  name,
+const bid = z.strictObject({
+  name: z.string().describe(`A name: ${NAME_RULE}`),
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
+const nameOf = (element: string | z.output<typeof bid>): string =>
+  typeof element === 'string' ? element : element.name
 /** One form for all tools that take names, because agents confuse two similar forms. */
 const names = z
-  .array(z.union([name, bid]))
+  .array(
+    z
+      .union([z.string(), bid], {
+        error: 'a name is a text, or an object with `name` and, for a bid, `amountWei`',
+      })
+      .refine((element) => parseClusterName(nameOf(element)) !== null, {
+        error: ({ input }) => `"${nameOf(input as string)}" is no name: ${NAME_RULE}`,
+      }),
+  )
   .min(1)
   .max(MAX_NAMES)
   .describe('Names: each a text, or an object with `name`')
-const nameOf = (element: z.output<typeof names>[number]): string =>
-  typeof element === 'string' ? element : element.name
-const address = z.string().describe('An address of any chain')
+const address = z
+  .string()
+  .refine((text) => typeof parseWallet(text) !== 'string', {
+    error: ({ input }) => addressProblem(input as string),
+  })
+  .describe('An address of any chain')
 const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
+
+const addressProblem = (text: string): string =>
+  parseWallet(text) === 'bad_checksum'
+    ? `the checksum of ${text} (EIP-55) is wrong: copy it again, or give it in lower case`
+    : `"${text}" is no address of a known form: resolve_name has the address of a name`
 
 interface Tool<Fields extends z.ZodRawShape> {
   description: string
   input: Fields
   answer(
     client: Client,
-    input: z.output<z.ZodObject<Fields>>,
+    input: z.output<z.ZodObject<Fields>> & { testnet: boolean },
     signal: AbortSignal,
   ): Promise<unknown>
 }
@@ -47,11 +66,20 @@ const TOOLS = {
   resolve_name: tool({
     description:
       'The address behind a name (`alice`, `alice/main`) or a name below a community (`club/alice`); null for none.',
-    input: { name: z.string().describe('`alice`, `alice/main` or `club/alice`') },
+    input: {
+      name: z
+        .string()
+        .refine((text) => parseFullName(text) !== null, {
+          error: ({ input }) =>
+            `"${input}" is no name: ${NAME_RULE}; names_of_address has the names of an address`,
+        })
+        .describe('`alice`, `alice/main` or `club/alice`'),
+    },
     answer: (client, { name }, signal) => client.addressOf(name, { signal }),
   }),
   names_of_address: tool({
-    description: 'The name under which an address is listed in public, and the names that it owns.',
+    description:
+      'The name under which an address is listed in public, null for none, and the names that it owns.',
     input: { address },
     answer: async (client, { address }, signal) => ({
       listedAs: await client.nameOf(address, { signal }),
@@ -71,9 +99,12 @@ const TOOLS = {
   }),
   list_networks: tool({
     description:
-      'The chains that names can be registered from, with the labels that a quote takes. It lists both networks; `isTestnet` says which is which.',
+      'The chains that names can be registered from, with the labels that a quote takes.',
     input: {},
-    answer: (client, _input, signal) => client.networks({ signal }),
+    async answer(client, { testnet }, signal) {
+      const networks = await client.networks({ signal })
+      return networks.filter(({ isTestnet }) => isTestnet === testnet)
+    },
   }),
   quote_registration: tool({
     description:
@@ -83,9 +114,11 @@ const TOOLS = {
       sender: address,
       names,
     },
-    answer: (client, { names, ...quoted }, signal) => {
+    answer: (client, { network, sender, names }, signal) => {
       const bids = names.map((one) => (typeof one === 'string' ? { name: one } : one))
-      return client.quote({ ...quoted, names: bids } as Parameters<Client['quote']>[0], { signal })
+      return client.quote({ network, sender, names: bids } as Parameters<Client['quote']>[0], {
+        signal,
+      })
     },
   }),
   transaction_status: tool({
@@ -116,7 +149,10 @@ const TOOLS = {
       'A page of the public feed. `resume` of one page goes on behind it, also from the end of the feed.',
     input: {
       resume: z.string().optional().describe('Of an earlier page'),
-      newestFirst: z.boolean().default(false),
+      newestFirst: z
+        .boolean()
+        .default(false)
+        .describe('Order of a first page; `resume` goes on in the order of its page'),
       from: address.optional().describe('Only events of the wallet with this address; no time'),
       limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
     },
@@ -149,11 +185,12 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   ][]) {
     const config = {
       description,
-      inputSchema: { ...input, testnet },
+      // an unknown argument is an error: without it an agent would take the answer for what it asked
+      inputSchema: z.strictObject({ ...input, testnet }),
       annotations: { readOnlyHint: true },
     }
-    server.registerTool(name, config, async ({ testnet, ...asked }, { signal }) =>
-      resultOf(answer(clients[testnet ? 'testnet' : 'mainnet'], asked, signal)),
+    server.registerTool(name, config, async (asked, { signal }) =>
+      resultOf(answer(clients[asked.testnet ? 'testnet' : 'mainnet'], asked, signal)),
     )
   }
   await server.connect(new StdioServerTransport())

@@ -81,6 +81,38 @@ describe('clusterd mcp', () => {
     expect(page.items).toMatchObject([{ from: account.address.toLowerCase() }])
   })
 
+  it.each([
+    [
+      'names_of_address',
+      { address: 'alice' },
+      '"alice" is no address of a known form: resolve_name',
+    ],
+    ['names_of_address', { address: `0x${'aB'.repeat(20)}` }, '(EIP-55) is wrong'],
+    ['list_events', { from: 'zz' }, '"zz" is no address'],
+    ['resolve_name', { name: 'a b' }, '"a b" is no name: '],
+    ['check_availability', { names: ['a b'] }, '"a b" is no name: '],
+    [
+      'check_availability',
+      { names: [{ name: 'a', amount: '1' }] },
+      'Unrecognized key: "amount" at names[0]',
+    ],
+    ['list_networks', { network: '1' }, 'Unrecognized key: "network"'],
+  ])('says what is wrong with the arguments of %s: %o', async (tool, input, problem) => {
+    expect(await call(tool, input)).toContain(problem)
+  })
+
+  it('lists the chains of one network', async () => {
+    const labels = async (input: object) =>
+      ((await call('list_networks', { ...input })) as { network: string }[])
+        .map(({ network }) => network)
+        .sort()
+    const { mainnet, testnet } = world().networks
+    expect(await labels({})).toEqual(expect.arrayContaining([mainnet.hub.network]))
+    expect(await labels({})).not.toContain(testnet.hub.network)
+    expect(await labels({ testnet: true })).toContain(testnet.hub.network)
+    expect(await labels({ testnet: true })).not.toContain(mainnet.hub.network)
+  })
+
   it('refuses invalid input, and passes on errors of the deployment', async () => {
     expect(await call('transaction_status', { tx: 'junk' })).toMatch(/^invalid_request: /)
     expect(await call('check_availability', { names: [] })).toMatch(
