@@ -8,6 +8,7 @@ import {
   type ChainDefinition,
   type ChainLabel,
   chooseChains,
+  type HubLabel,
   type NetworkOf,
 } from './chains/localChains.js'
 import type { WorldCluster } from './cluster.js'
@@ -82,7 +83,7 @@ export interface Stack<N extends Network = Network> extends World<N> {
   readonly home: string
   readonly daemon: DaemonProcess
   /** Chains by network label: to mine, reorg, drop transactions and advance clocks; to stop, kill and restart. */
-  readonly anvils: Readonly<Record<string, LocalChain>>
+  readonly anvils: Readonly<Record<HubLabel<N>, LocalChain> & Record<string, LocalChain>>
   /** Holds, delays and releases messages between chains. */
   readonly bridge: Bridge
   /** The clocks of all chains. */
@@ -205,7 +206,7 @@ async function build<N extends Network>(
     world,
     home: sandbox.home,
     daemon: sandbox.daemon as DaemonProcess,
-    anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
+    anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])) as Stack<N>['anvils'],
     bridge,
     clock: {
       advance: async (seconds) =>

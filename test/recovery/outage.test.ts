@@ -160,7 +160,7 @@ describe('SIGTERM', () => {
   })
 
   it('ends the daemon in time while a chain hangs', async () => {
-    const anvil = stack.anvils['1']!.pid
+    const anvil = stack.anvils['1'].pid
     process.kill(anvil, 'SIGSTOP')
     try {
       await sleep(1_000) // a step is waiting for its answer
@@ -184,7 +184,7 @@ describe('an RPC gone', () => {
   it('is 503 on what needs the chain; look-ups, and the other network, go on', async () => {
     const known = await register()
     await until.status(stack, known.tx, 'finalized')
-    await stack.anvils['1']!.stop()
+    await stack.anvils['1'].stop()
     unavailable(await ask(`/v1/names/register/tx/${UNKNOWN_TX}`))
     expect((await ask(`/v1/names/register/tx/${known.tx}`)).status).toBe(200)
     expect((await ask(`/v1/clusters/name/${known.name}`)).status).toBe(200)

@@ -70,7 +70,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     await until.status(stack, first, 'finalized')
     expect(await freeName(stack)).toBeNull()
 
-    const chain = stack.anvils['1']!
+    const chain = stack.anvils['1']
     await expect(chain.mine(-1)).rejects.toThrow('mine takes a whole number from 1 on, not -1.')
     await expect(chain.reorg(0.5)).rejects.toThrow('reorg takes a whole number from 1 on, not 0.5.')
     const rpcUrl = chain.rpcUrl
@@ -98,7 +98,7 @@ describe('startStack', { timeout: 180_000 }, () => {
     expect(Object.keys(stack.networks)).toEqual(['testnet'])
     const { headers } = await fetch(`${stack.api}/v1/networks`)
     expect(headers.has('ratelimit-policy')).toBe(true)
-    const pids = [stack.daemon.pid, stack.postgres!.pid, stack.anvils['11155111']!.pid]
+    const pids = [stack.daemon.pid, stack.postgres!.pid, stack.anvils['11155111'].pid]
     await stack.stop()
     expect(pids.filter(isProcessAlive)).toEqual([])
     expect(fs.existsSync(stack.home)).toBe(false)

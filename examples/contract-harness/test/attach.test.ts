@@ -25,20 +25,20 @@ describe('NameGate on a chain of your own', () => {
     const tx = await gate.bid(1, 'holder')
     await expect.poll(() => gate.opensFor(1, 'holder')).toBe(true)
     await until.status(world, tx, 'pending')
-    await world.anvils['1']!.mine(2)
+    await world.anvils['1'].mine(2)
     await until.status(world, tx, 'finalized')
   })
 
   it('sets prices', async () => {
     await world.prices.set({ ether: 2_000 })
-    const { rpcUrl, feeds } = world.anvils['1']!
+    const { rpcUrl, feeds } = world.anvils['1']
     const reader = createPublicClient({ transport: http(rpcUrl) })
     const read = { address: feeds!.ethUsd, abi: FEED, functionName: 'latestRoundData' } as const
     expect((await reader.readContract(read))[1]).toBe(2_000n * 10n ** 8n)
   })
 
   it('leaves a chain of yours to you', async () => {
-    await expect(world.anvils['1']!.restart()).rejects.toThrow(
+    await expect(world.anvils['1'].restart()).rejects.toThrow(
       'its process is yours to stop and start',
     )
   })

@@ -32,7 +32,7 @@ describe('NameGate', () => {
   })
 
   it('closes again after a reorg, and opens once the bid is back', async () => {
-    const hub = world.anvils['1']!
+    const hub = world.anvils['1']
     await hub.pause()
     const tx = await gate.bid(4, 'reorged')
     await hub.mine()
@@ -47,7 +47,7 @@ describe('NameGate', () => {
   })
 
   it('stays closed where the bid was dropped', async () => {
-    const hub = world.anvils['1']!
+    const hub = world.anvils['1']
     await hub.pause()
     const tx = await gate.bid(6, 'dropped')
     await hub.drop(tx)

@@ -66,6 +66,12 @@ export type NetworkOf<L extends ChainLabel> = Extract<
   { label: L }
 >['network']
 
+/** Label of the hub of a network, which every world with the network has. */
+export type HubLabel<N extends Network> = Extract<
+  (typeof LOCAL_CHAINS)[number],
+  { network: N; role: 'hub' }
+>['label']
+
 export interface ChainDefinition extends Definition {
   label: ChainLabel
 }
