@@ -218,12 +218,25 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     },
   )
 
+  it('of a newer pg_dump names the way out', async () => {
+    const dump = server.dump('newer', '-Fc')
+    const bytes = readFileSync(dump)
+    // the minor version of the format, behind PGDMP and the major version
+    bytes[6] = 99
+    writeFileSync(dump, bytes)
+    const { stderr, code } = await checked(dump)
+    expect(stderr).toMatch(
+      /unsupported version .*\. A newer pg_dump wrote it: check it with a pg_restore of/,
+    )
+    expect(code).toBe(1)
+  })
+
   it('needs pg_restore, and says what to install', async () => {
     const dump = server.dump('tools', '-Fc')
     const env = { DATABASE_URL: server.url, PATH: '/nowhere' }
     const { stderr, code } = await runHere(addBackupCommands, ['backup', 'check', dump], env)
     expect(stderr).toBe(
-      "clusterd: pg_restore is not installed: install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client).\n",
+      "clusterd: pg_restore is not installed: install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org).\n",
     )
     expect(code).toBe(1)
     expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
@@ -242,11 +255,19 @@ it.each([
   expect(code).toBe(1)
 })
 
+it.each(['nowhere', '.'])('a path without a dump, %s, is named', async (path) => {
+  const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', join(folder, path))
+  expect(stderr).toContain(' is neither a file nor a folder that `pg_dump -Fd` wrote')
+  expect(code).toBe(1)
+})
+
 it('an empty file, as a failed pg_dump leaves it, is called empty', async () => {
   const file = join(folder, 'empty')
   writeFileSync(file, '')
   const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', file)
-  expect(stderr).toContain(`${file} is empty: see what pg_dump said when it wrote it.`)
+  expect(stderr).toContain(
+    `${file} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", install`,
+  )
   expect(code).toBe(1)
 })
 

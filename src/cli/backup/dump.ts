@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { environmentWith } from '../../config/index.js'
@@ -35,8 +35,15 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
     args: ['--no-owner', '--no-privileges', '--exit-on-error', '--', dump],
   }
   if (existsSync(join(dump, 'toc.dat'))) return restore
+  if (!statSync(dump, { throwIfNoEntry: false })?.isFile())
+    throw new Error(
+      `${dump} is neither a file nor a folder that \`pg_dump -Fd\` wrote: is the path right?`,
+    )
   const { beginning, end } = await endsOf(dump)
-  if (beginning === '') throw new Error(`${dump} is empty: see what pg_dump said when it wrote it.`)
+  if (beginning === '')
+    throw new Error(
+      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${NEW_PROGRAMS}`,
+    )
   if (beginning.startsWith('PGDMP')) return restore
   const isTar = beginning.startsWith('ustar', TAR_MAGIC_AT)
   if (!isTar && !beginning.includes(PLAIN_BEGINS))
@@ -116,10 +123,26 @@ export async function restoreDump(
   if (code === 0) return
   // lines after the first error may show rows
   const [error = said] = /^.*\berror: .*$/im.exec(said) ?? []
-  throw new Error(`the dump can not be restored: ${error.trim().slice(0, LONGEST_ERROR)}`)
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(error))?.[1]
+  throw new Error(
+    `the dump can not be restored: ${error.trim().slice(0, LONGEST_ERROR)}${remedy ? `. ${remedy}` : ''}`,
+  )
 }
 
+const NEW_PROGRAMS =
+  "install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org)."
+
+/** What to do about errors of the restore programs that come from versions. */
+const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+  [
+    /unsupported version \(/,
+    'A newer pg_dump wrote it: check it with a pg_restore of that version, or dump with an older pg_dump that still knows the server.',
+  ],
+  [
+    /unrecognized configuration parameter/,
+    'The server of DATABASE_URL is older than the pg_dump that wrote it: dump with a pg_dump of the server’s version.',
+  ],
+]
+
 const missing = (program: string): Error =>
-  new Error(
-    `${program} is not installed: install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client).`,
-  )
+  new Error(`${program} is not installed: ${NEW_PROGRAMS}`)
