@@ -93,6 +93,10 @@ describe('changes of verified wallets, one after the other', () => {
       status: 404,
       body: { clusterId: null },
     })
+    expect(await world.get(`/v1/clusters/address/${bob.address}?orNull=true`)).toMatchObject({
+      status: 200,
+      body: { clusterId: null },
+    })
   })
 })
 

@@ -418,6 +418,15 @@ describe('GET /v1/communities', () => {
     )
     expect((await world.get(`/v1/communities?after=${names.at(-1)}`)).body).toEqual([])
     expect((await world.get('/v1/communities?after=a%20b')).body.error).toBe('invalid_request')
+    expect(await world.get(`/v1/communities?name=${first!.toUpperCase()}/`)).toMatchObject({
+      status: 200,
+      body: [{ name: first }],
+    })
+    expect(await world.get(`/v1/communities?name=${freshName()}`)).toMatchObject({
+      status: 200,
+      body: [],
+    })
+    expect((await world.get('/v1/communities?name=a%20b')).body.error).toBe('invalid_name')
   })
 })
 

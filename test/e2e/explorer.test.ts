@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } from './browser.js'
@@ -119,6 +119,29 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     expect(await page.getByRole('link', { name: 'Get the name' }).count()).toBe(0)
     await page.getByRole('link', { name: `Look up ${name}/` }).click()
     await heading(`${name}/`)
+  })
+
+  it('puts no expected look-up into the browser’s console as a 404', async () => {
+    const { name } = seed()
+    const refused: string[] = []
+    const note = (answer: Response) => {
+      if (answer.status() >= 400) refused.push(answer.url())
+    }
+    page.on('response', note)
+    const nobody = `0x${'0'.repeat(38)}aa`
+    for (const [path, text] of [
+      [`/${freshName('free')}`, 'Nobody holds this name'],
+      [`/${name}`, 'registered'],
+      [`/${name}/nobody`, 'is no community'],
+      [`/address/${nobody}`, 'It has no name in public.'],
+      ['/address/nobody', 'is no community'],
+    ] as const) {
+      await open(path)
+      await page.getByText(text).first().waitFor()
+      await page.waitForLoadState('networkidle')
+    }
+    page.off('response', note)
+    expect(refused).toEqual([])
   })
 
   it('says what a page is for before the visitor signs in', async () => {

@@ -199,8 +199,12 @@ describe.skipIf(findChromium() === null)('the page', () => {
   it('makes a name a community, sets a price, and registers for somebody', async () => {
     const heading = await page.getByRole('heading', { name: '/ as a community' }).textContent()
     const name = heading!.slice(0, heading!.indexOf('/'))
+    await rules(name).getByText('Not a community yet').waitFor()
+    const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
+    expect(await gift.count()).toBe(0)
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
     await expectMessage(`Names below ${name} are free now.`)
+    await gift.waitFor()
     await rules(name).getByLabel('Who may register').selectOption('paid')
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
     await expectMessage('is no amount')
@@ -211,7 +215,6 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await answer.json()).toMatchObject({
       prices: [{ network: '1', amount: '500000000000000000' }],
     })
-    const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
     await gift.getByLabel('Name for somebody else').fill('guest')
     await gift.getByLabel('Wallet').fill(secret)
     await gift.getByRole('button', { name: 'Give the name' }).click()

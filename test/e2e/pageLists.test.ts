@@ -141,6 +141,9 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       createdAt: '2026-01-01T00:00:00.000Z',
       wallets: [wallet],
     }
+    await page.route(/\/v1\/names\/register\/check/, (route) =>
+      route.fulfill({ json: [{ name: names[0], isAvailable: false }] }),
+    )
     await page.route(/\/v1\/clusters\/name\//, (route) => route.fulfill({ json: cluster }))
     await page.route(/\/v1\/names\/owner\/address\//, async (route) => {
       const { searchParams } = new URL(route.request().url())

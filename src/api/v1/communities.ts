@@ -1,4 +1,8 @@
-import { findCommunities, findMembers } from '../../db/registry/communityNames.js'
+import {
+  findCommunities,
+  findCommunityRules,
+  findMembers,
+} from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
   communityPrice,
@@ -23,6 +27,7 @@ import { transactionView } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { pageLimitOf, type RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -117,14 +122,34 @@ const list = route.get('/v1/communities', {
   bounds: { '[]': 'page: limit, at most 100; after' },
   cacheSource: 'journal',
   summary: 'The names that are communities',
-  description: 'In the order of ASCII. For the next page pass the last name as `after`.',
-  query: pageQuery,
+  description:
+    'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
+  query: pageQuery.extend({
+    name: nameText.optional().openapi({
+      description: 'Only this name, to ask whether it is a community',
+      example: undefined,
+    }),
+  }),
   responses: okResponses('Empty where there is none', z.array(z.object({ name: nameText }))),
+  errors: ['invalid_name'],
   async handle({ query }, { pool, network }) {
-    const names = await findCommunities(pool, network, pageOf(query))
+    const page = pageOf(query)
+    const given = query.get('name')
+    const names =
+      given === undefined
+        ? await findCommunities(pool, network, page)
+        : await communitiesNamed(requireName(given), { pool, network })
     return withListCost(ok(names.map((name) => ({ name }))), names.length)
   },
 })
+
+/** The name, if it is a community. */
+async function communitiesNamed(
+  name: string,
+  { pool, network }: Pick<Context, 'pool' | 'network'>,
+): Promise<string[]> {
+  return (await findCommunityRules(pool, network, name)) ? [name] : []
+}
 
 const members = route.get('/v1/communities/:name/members', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },

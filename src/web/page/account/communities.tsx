@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { chainName, findChain, priceText, shortText } from '../lib/format.js'
+import { findCommunity } from '../lib/lists.js'
 import { CLUSTER_NAME_INPUT, canonicalName, TYPED_INPUT } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
-import { Card } from '../parts/basics.js'
+import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment, paidText } from './followed.js'
 import { ActionButton, chainText, FollowedList, Form, type FormValues, Input } from './pieces.js'
-import { CommunityRules } from './rules.js'
+import { RulesForm } from './rules.js'
 import { type Account, ownNames, payableChains, useAccount } from './state.js'
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
@@ -82,9 +83,9 @@ async function joinCommunity(
   community: string,
   member: string,
 ): Promise<unknown> {
-  const { prices } = await account.send<Community>(
-    `/v1/communities/${encodeURIComponent(community)}`,
-  )
+  const found = await findCommunity(community, account.send)
+  if (!found) throw new Error(`${community} is no community: no names are registered below it.`)
+  const { prices } = found
   const chains = payableChains(account)
   // without a price that the wallet can pay, the service's error explains why
   const price = prices.find(({ network }) => findChain(chains, network))
@@ -112,9 +113,11 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   return account.follow(clusterName, payment)
 }
 
-/** A name of the wallet's cluster as a community: its rules, free names and earnings. */
+/** A name of the wallet's cluster as a community: its rules, and for a community its free names and earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
+  const asked = usePolled(`${account.isTestnet} ${name}`, () => findCommunity(name, account.send))
+  const [set, setSet] = useState<Community | null>(null)
   const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
     const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
@@ -122,21 +125,27 @@ function Own({ name }: { name: string }) {
   }
   return (
     <Card title={`${name}/ as a community`}>
-      <div class="columns">
-        <CommunityRules name={name} />
-        <div>
-          <Form
-            label={`Register for somebody below ${name}`}
-            work={give}
-            submit="Give the name"
-            isPlain
-          >
-            <Input label="Name for somebody else" {...CLUSTER_NAME_INPUT} name="name" />
-            <Input label="Wallet" {...TYPED_INPUT} name="wallet" />
-          </Form>
-          <Payouts name={name} />
-        </div>
-      </div>
+      <LoadedContent asked={set ? { data: set } : asked}>
+        {(rules) => (
+          <div class="columns">
+            <RulesForm name={name} rules={rules} onSet={setSet} />
+            {rules && (
+              <div>
+                <Form
+                  label={`Register for somebody below ${name}`}
+                  work={give}
+                  submit="Give the name"
+                  isPlain
+                >
+                  <Input label="Name for somebody else" {...CLUSTER_NAME_INPUT} name="name" />
+                  <Input label="Wallet" {...TYPED_INPUT} name="wallet" />
+                </Form>
+                <Payouts name={name} />
+              </div>
+            )}
+          </div>
+        )}
+      </LoadedContent>
     </Card>
   )
 }

@@ -1,32 +1,8 @@
 import { useState } from 'preact/hooks'
-import { ClusterdError } from '../../../client/error.js'
 import { amountText, findChain, parseAmount, priceText } from '../lib/format.js'
-import { usePolled } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
-import { LoadedContent } from '../parts/basics.js'
 import { chainText, Form, type FormValues, Input, Select } from './pieces.js'
 import { type Account, payableChains, useAccount } from './state.js'
-
-/**
- * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
- * nothing.
- */
-export function CommunityRules({ name }: { name: string }) {
-  const account = useAccount()
-  const asked = usePolled(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
-  return (
-    <LoadedContent asked={asked}>
-      {(rules) => <RulesForm name={name} rules={rules} />}
-    </LoadedContent>
-  )
-}
-
-/** @returns null for a name that is not a community */
-const rulesInForce = (account: Account, name: string): Promise<Community | null> =>
-  account.send<Community>(`/v1/communities/${name}`).catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.code === 'not_found') return null
-    throw error
-  })
 
 /** Value of the form field "who may register". */
 function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
@@ -35,7 +11,11 @@ function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
   return isPriceShown ? 'paid' : 'kept'
 }
 
-function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
+/**
+ * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
+ * nothing.
+ */
+export function RulesForm({ name, rules, onSet }: RulesFormProps) {
   const account = useAccount()
   const [chosen, setChosen] = useState<string | null>(null)
   const chains = payableChains(account)
@@ -46,7 +26,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = registrantsOf(rules, isShown)
   const set = async (typed: FormValues) => {
-    await setRules(account, name, rules, typed)
+    onSet(await setRules(account, name, rules, typed))
     // keep the form as it is: after a reset, a double click would submit the initial values
     return false
   }
@@ -97,12 +77,19 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   )
 }
 
+interface RulesFormProps {
+  name: string
+  /** null for a name that is not a community */
+  rules: Community | null
+  onSet(rules: Community): void
+}
+
 async function setRules(
   account: Account,
   name: string,
   rules: Community | null,
   typed: FormValues,
-): Promise<void> {
+): Promise<Community> {
   const who = typed('who')
   const chain = findChain(payableChains(account), typed('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
@@ -123,6 +110,7 @@ async function setRules(
       ? `Your cluster registers names below ${name}.`
       : `Names below ${name} are ${asked} now.`,
   )
+  return set
 }
 
 /** Price in the gas token of a chain, to be paid to the signed-in wallet. */

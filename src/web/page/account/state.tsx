@@ -77,7 +77,9 @@ export async function walletProofOf(
 
 /** Reads the cluster of the wallet, and its names. */
 async function readAccount({ address }: Session, send: Send): Promise<Known> {
-  const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
+  const { clusterId } = await send<{ clusterId: string | null }>(
+    `/v1/clusters/address/${address}?orNull=true`,
+  )
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   return { cluster, owned: await readNextNames(address, [], send) }
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { type ApiGet, type ApiState, useNet, usePolled } from './net.js'
-import type { OwnedName } from './types.js'
+import type { Community, OwnedName } from './types.js'
 
 /** Lists that a page shows in parts. The visitor asks for the next part. */
 
@@ -28,6 +28,13 @@ export async function readNext<T extends { name: string }>(
   if (last) query.set('after', last.name)
   const read = await ask<T[]>(`${path}?${query}`)
   return { items: [...known, ...read.slice(0, count)], isMore: read.length > count }
+}
+
+/** The rules of a community; null for another name, without a 404 in the browser's console. */
+export async function findCommunity(name: string, ask: Ask): Promise<Community | null> {
+  const path = '/v1/communities'
+  const found = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)
+  return found.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
 }
 
 /** Names per read. */

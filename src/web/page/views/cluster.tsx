@@ -1,15 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
-import { callApi } from '../lib/api.js'
+import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { chainName, findChain, priceText } from '../lib/format.js'
-import { type ListPart, readNext, readNextNames, useListParts } from '../lib/lists.js'
+import {
+  findCommunity,
+  type ListPart,
+  readNext,
+  readNextNames,
+  useListParts,
+} from '../lib/lists.js'
 import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
 import { useNameOffer } from '../lib/offer.js'
 import type {
   Airdrop,
+  Availability,
   Chain,
   Cluster,
   Community,
@@ -38,18 +45,36 @@ import { NotFound } from './notFound.js'
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
+type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
+
+/** Asks a route that answers 200 for a free name too: the browser's console logs each 404. */
+async function isHeld(name: string, asked: Asked): Promise<boolean> {
+  const [found] = await callApi<Availability[]>('/v1/names/register/check', {
+    ...asked,
+    body: [name],
+  })
+  return found?.isAvailable === false && found.reason !== 'pending'
+}
+
+const findCluster = async (name: string, asked: Asked): Promise<Cluster | null> =>
+  (await isHeld(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null
+
 const isMissing = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
 
 /** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
-  const cluster = useApi<Cluster>(`/v1/clusters/name/${name}`)
-  const community = useApi<Community>(`/v1/communities/${name}`)
-  const isCommunity = community.data !== undefined && 'prices' in community.data
+  const { isTestnet, get } = useNet()
+  const cluster = usePolled<Cluster | null>(`${name} ${isTestnet}`, (signal) =>
+    findCluster(name, { isTestnet, signal }),
+  )
+  const community = usePolled<Community | null>(`${name} ${isTestnet}`, (signal) =>
+    findCommunity(name, (path) => get(path, signal)),
+  )
   const { error } = cluster
-  const ens = ensNameOf(name, useNet().isTestnet)
+  const ens = ensNameOf(name, isTestnet)
   useTitle(`${name}/`)
-  if (isMissing(error)) return <FreeName name={name} />
+  if (cluster.data === null || isMissing(error)) return <FreeName name={name} />
   return (
     <>
       <Head picture={name} title={<Name name={name} />}>
@@ -62,9 +87,9 @@ export function NamePage({ name }: { name: string }) {
           </p>
         )}
       </Head>
-      {isCommunity && <Rules name={name} community={community.data!} />}
-      <ClusterView asked={cluster} />
-      {isCommunity && <Members community={name} />}
+      {community.data && <Rules name={name} community={community.data} />}
+      <ClusterView asked={cluster as ApiState<Cluster>} />
+      {community.data && <Members community={name} />}
     </>
   )
 }
@@ -90,8 +115,8 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
-  const elsewhere = usePolled<Cluster>(`${name} ${isTestnet}`, () =>
-    callApi<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
+  const elsewhere = usePolled<boolean>(`${name} ${isTestnet}`, (signal) =>
+    isHeld(name, { isTestnet: !isTestnet, signal }),
   )
   return (
     <Head picture={name} title={<Name name={name} />}>
@@ -101,7 +126,7 @@ function FreeName({ name }: { name: string }) {
         <Link to={`/@register?name=${name}`} class="button">
           Register it
         </Link>
-        {elsewhere.data?.id && (
+        {elsewhere.data && (
           <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>
         )}
       </p>
@@ -333,8 +358,11 @@ export function MemberPage({ community, name }: { community: string; name: strin
 
 /** A name that nobody has: for sale below a community, else a way on. */
 function FreeMember({ community, name }: { community: string; name: string }) {
-  const asked = useApi<Community>(`/v1/communities/${community}`)
-  if (isMissing(asked.error))
+  const { isTestnet, get } = useNet()
+  const asked = usePolled<Community | null>(`${community} ${isTestnet}`, (signal) =>
+    findCommunity(community, (path) => get(path, signal)),
+  )
+  if (asked.data === null)
     return (
       <>
         <p>
@@ -361,7 +389,13 @@ function FreeMember({ community, name }: { community: string; name: string }) {
 
 /** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
-  const record = useApi<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
+  const { isTestnet } = useNet()
+  // the route of many addresses answers 200 for an unknown one
+  const record = usePolled<NameRecord>(`${address} ${isTestnet}`, async (signal) => {
+    const asked = { isTestnet, signal, body: [address] }
+    const [found] = await callApi<NameRecord[]>('/v1/names/address', asked)
+    return found!
+  })
   useTitle(address)
   // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
@@ -398,7 +432,7 @@ export function AddressPage({ address }: { address: string }) {
 
 function AddressView({ address }: { address: string }) {
   const cluster = useApi<{ clusterId: string | null }>(
-    `/v1/clusters/address/${encodeURIComponent(address)}`,
+    `/v1/clusters/address/${encodeURIComponent(address)}?orNull=true`,
   )
   const found = useApi<Cluster>(
     cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null,
