@@ -81,6 +81,22 @@ describe.runIf(executable)('the reference at /docs', () => {
     await check.locator('.answer').getByText('400').first().waitFor()
   })
 
+  it('have the head, the mark and the footer of the other pages', async () => {
+    const pieces = [
+      ...['meta[charset]', '[name=viewport]', '[name=color-scheme]', '[href$="/style.css"]'],
+      ...['[rel=icon]', '.skip', '.top .mark', 'footer'],
+    ]
+    const piecesOf = async (path: string) => {
+      await page.goto(`${world().api}${path}`)
+      await page.locator('footer').waitFor()
+      const found = `document.querySelector(one)?.outerHTML.replaceAll(/\\s*\\n\\s*/g, '')`
+      return page.evaluate(`${JSON.stringify(pieces)}.map((one) => ${found})`)
+    }
+    const ofGuide = await piecesOf('/docs/guides/clusters.md')
+    expect(ofGuide).not.toContain(undefined)
+    expect(ofGuide).toEqual(await piecesOf('/'))
+  })
+
   it('links to the guides', async () => {
     await page.goto(`${world().api}/docs`)
     const guides = page.getByRole('region', { name: 'Guides' }).getByRole('link')
