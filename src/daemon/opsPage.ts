@@ -20,7 +20,9 @@ const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as 
  */
 export const overviewPage =
   (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
-    const { pool, relays } = sources()
+    const { pool, relays, config } = sources()
+    // only `clusterd contracts deploy` writes what the command compares, and it does not deploy local worlds
+    const isDeployed = config.chains.some(({ local }) => !local)
     // this page is needed most while the database is unavailable, so sections that need it are left out then
     const [status, stored] = await Promise.all([
       statusOf(sources()),
@@ -29,31 +31,31 @@ export const overviewPage =
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       network,
       chain: label,
-      head: state.latest,
-      headAgeSeconds: state.headAgeSeconds,
-      confirmed: state.confirmed,
-      nextBlock: state.nextBlock,
-      lagBlocks: state.lagBlocks,
-      logs: state.trust && `${state.trust} (${state.trustNodes})`,
       state: badly(problem !== null, problem ?? 'current'),
+      head: state.latest,
+      'head’s age, s': state.headAgeSeconds,
+      'confirmed up to': state.confirmed,
+      'next to index': state.nextBlock,
+      'blocks behind': state.lagBlocks,
+      'logs (nodes)': state.trust && `${state.trust} (${state.trustNodes})`,
     }))
     const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({
       loop: name,
       network,
       chain,
-      ageSeconds,
       failures: badly(failures > 0, failures),
-      lastError,
+      'last turn, s ago': ageSeconds,
+      'last error': lastError,
     }))
     const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
       network,
       role,
       address: address ?? 'local',
-      isThisProcess,
+      process: isThisProcess ? 'this one' : 'another',
     }))
     return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
-<p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>
+${isDeployed ? html`<p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>` : ''}
 ${stored ?? html`<p class="bad">The database does not answer: the outbox is not shown.</p>`}
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
@@ -63,9 +65,9 @@ async function storedOf(pool: pg.Pool): Promise<Html> {
   const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     job: id,
+    state: badly(state === 'parked', `${state} ${reason ?? ''}`),
     network,
     kind,
-    state: badly(state === 'parked', `${state} ${reason ?? ''}`),
     failures,
     since: new Date(createdMs).toISOString().slice(0, 19),
     subject: subject && codeOf(toHex(subject)),
@@ -116,8 +118,8 @@ function accountRow(state: RelayerState): object | null {
     chain,
     account: codeOf(account),
     balance: badly(isLow, shown.balance),
-    signedToday: shown.signedToday ?? '',
-    lastsDays: shown.lastsDays ?? '',
+    'signed today': shown.signedToday ?? '',
+    'lasts, days': shown.lastsDays ?? '',
   }
 }
 
@@ -127,11 +129,11 @@ const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[numb
     .map((node) => ({
       chain,
       host: node.host,
+      state: nodeState(node),
       use,
       requests: node.requests,
       errors: node.errors,
-      latencyMs: node.latencyMs && Math.round(node.latencyMs),
-      state: nodeState(node),
+      'latency, ms': node.latencyMs && Math.round(node.latencyMs),
     }))
 
 function nodeState({ isWrong, restMs, head }: NodeNumbers): unknown {

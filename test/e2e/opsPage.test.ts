@@ -18,12 +18,18 @@ it('the operator’s page shows chains, leaders, balances, nodes and loops of a 
   const text = await page('/')
   for (const heading of ['To check', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])
     expect(text, heading).toContain(`<h2>${heading}</h2>`)
-  expect(text).toMatch(/<td>mainnet<td>8453<td>\d+<td>/)
+  expect(text).toMatch(/<td>mainnet<td>8453<td>.+?<td>\d+<td>/)
   expect(text).toContain('<td>the webhooks<td>')
   expect(text).toMatch(/<td>mainnet<td>1<td><code>0x\w{40}<\/code><td>\d+(\.\d+)?<td>[\de.-]+<td>/)
   expect(text).toContain('<td>ClusterdJobsParked')
   expect(text).toContain('<code>clusterd outbox resume &lt;id&gt;</code>')
   expect(text).not.toContain('undefined')
+  // column heads are words, not identifiers
+  const heads = [...text.matchAll(/<th>([^<]*)/g)].map(([, head]) => head)
+  expect(heads).toContain('blocks behind')
+  expect(heads.filter((head) => /[a-z][A-Z]/.test(head!))).toEqual([])
+  // a local world has no `deployment` to compare
+  expect(text).not.toContain('clusterd contracts status')
 })
 
 it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
