@@ -25,7 +25,11 @@ export function desiredChains({ chains, deployment }: Source, network: Network) 
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
-      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/run/deploying.md).`,
+      `The chains file has no \`deployment.${network}\`: ${
+        chains.every(({ local }) => local)
+          ? 'the contracts of a local world are deployed at its start, so there is nothing to compare or to deploy.'
+          : 'say owner and relayer there (docs/run/deploying.md).'
+      }`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
   const desired = ours.map((chain) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
-import { NETWORKS } from '../registry/primitives/network.js'
+import { NETWORK_LABELS, NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import {
   durationOrNever,
@@ -24,7 +24,7 @@ const fields = z.strictObject({
     .string()
     .refine(
       (label) => chainPresetOf(label) !== undefined,
-      'is not a network label of the interface',
+      `is not a network label of the interface (${Object.keys(NETWORK_LABELS).join(', ')})`,
     ),
   role: z.enum(['hub', 'spoke']),
   chainId: positiveInt.optional(),

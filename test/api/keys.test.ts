@@ -169,7 +169,7 @@ it('the operator makes, lists and revokes keys on the command line', async () =>
     await keysCommand.listKeys({})
     expect(lines.pop()).toMatch(new RegExp(`^${id} +shop +- +20 +120 +`, 'm'))
     await keysCommand.revokeKey(id)
-    await expect(keysCommand.revokeKey(id)).rejects.toThrow(`There is no API key of the id ${id}.`)
+    await expect(keysCommand.revokeKey(id)).rejects.toThrow(`There is no API key of the id ${id}: `)
   } finally {
     log.mockRestore()
     vi.unstubAllEnvs()

@@ -66,7 +66,7 @@ describe('a command on the database', () => {
     const { code } = await keys(database.url, 'keys', 'revoke', 'none')
     expect(code).toBe(1)
     const [, revoked] = await listed()
-    const outcome = 'failed: There is no API key of the id none.'
+    const outcome = 'failed: There is no API key of the id none: `clusterd keys list` shows them.'
     expect(revoked).toMatchObject({ command: 'keys revoke none', outcome })
   })
 

@@ -69,7 +69,10 @@ const misconfigured = ({ message }: ConfigError): Finding => ({
 /** Names the fields that came with an upgrade. Each has a default under which the service works. */
 function newFieldsFinding({ chainsFile }: Config): Finding {
   const unset = readUnsetFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
-  const found = unset.length === 0 ? 'sets every new field' : `new and not set: ${unset.join(', ')}`
+  const found =
+    unset.length === 0
+      ? 'sets every new field'
+      : `new fields have their defaults: ${unset.join(', ')}`
   return { about: 'chains file', ...okResult(found) }
 }
 

@@ -50,7 +50,8 @@ export async function makeKey(
 export async function revokeKey(id: string): Promise<void> {
   await withPool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
-    if (!key) throw new Error(`There is no API key of the id ${id}.`)
+    if (!key)
+      throw new Error(`There is no API key of the id ${id}: \`clusterd keys list\` shows them.`)
     await removeApiKey(pool, key.keyHash)
   })
   console.log('Revoked: within 30 seconds it counts as unknown everywhere.')

@@ -142,4 +142,5 @@ function numberOf(id: string): number {
   return Number(id)
 }
 
-const none = (id: string): Error => new Error(`There is no webhook of the id ${id}.`)
+const none = (id: string): Error =>
+  new Error(`There is no webhook of the id ${id}: \`clusterd webhooks list\` shows them.`)
