@@ -403,7 +403,6 @@ describe('GET /v1/communities', () => {
   it('lists the names that are communities once each, page by page', async () => {
     const { name, owner } = await community()
     const other = await community()
-    // changed rules must not list the community twice
     expect((await owner.call('PUT', `/v1/communities/${name}`, { ownersOnly: true })).status).toBe(
       200,
     )
@@ -418,14 +417,9 @@ describe('GET /v1/communities', () => {
     )
     expect((await world.get(`/v1/communities?after=${names.at(-1)}`)).body).toEqual([])
     expect((await world.get('/v1/communities?after=a%20b')).body.error).toBe('invalid_request')
-    expect(await world.get(`/v1/communities?name=${first!.toUpperCase()}/`)).toMatchObject({
-      status: 200,
-      body: [{ name: first }],
-    })
-    expect(await world.get(`/v1/communities?name=${freshName()}`)).toMatchObject({
-      status: 200,
-      body: [],
-    })
+    expect((await world.get(`/v1/communities?name=${first}/`)).body).toEqual([{ name: first }])
+    const none = await world.get(`/v1/communities?name=${freshName()}`)
+    expect([none.status, none.body]).toEqual([200, []])
     expect((await world.get('/v1/communities?name=a%20b')).body.error).toBe('invalid_name')
   })
 })

@@ -1,8 +1,8 @@
 import { pause } from '../../../client/time.js'
-import { callApi } from './api.js'
+import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain, moneyText } from './format.js'
 import { useNet, usePolled } from './net.js'
-import type { Availability, Overview } from './types.js'
+import type { Availability, Cluster, Overview } from './types.js'
 
 /** Facts about a name that are shown before the visitor signs in. */
 export interface NameOffer {
@@ -61,3 +61,17 @@ export function useNameOffer(name: string | null) {
     return readNameOffer(name!, { isTestnet, signal })
   })
 }
+
+type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
+
+/** Asks a route that answers 200 for a free name too: the browser's console logs each 404. */
+export async function isHeld(name: string, asked: Asked): Promise<boolean> {
+  const [found] = await callApi<Availability[]>('/v1/names/register/check', {
+    ...asked,
+    body: [name],
+  })
+  return found?.isAvailable === false && found.reason !== 'pending'
+}
+
+export const findCluster = async (name: string, asked: Asked): Promise<Cluster | null> =>
+  (await isHeld(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
-import { type ApiCallOptions, callApi } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { chainName, findChain, priceText } from '../lib/format.js'
 import {
   findCommunity,
@@ -13,10 +13,9 @@ import {
 import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
-import { useNameOffer } from '../lib/offer.js'
+import { findCluster, isHeld, useNameOffer } from '../lib/offer.js'
 import type {
   Airdrop,
-  Availability,
   Chain,
   Cluster,
   Community,
@@ -44,20 +43,6 @@ import { NotFound } from './notFound.js'
 /** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
-
-type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
-
-/** Asks a route that answers 200 for a free name too: the browser's console logs each 404. */
-async function isHeld(name: string, asked: Asked): Promise<boolean> {
-  const [found] = await callApi<Availability[]>('/v1/names/register/check', {
-    ...asked,
-    body: [name],
-  })
-  return found?.isAvailable === false && found.reason !== 'pending'
-}
-
-const findCluster = async (name: string, asked: Asked): Promise<Cluster | null> =>
-  (await isHeld(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null
 
 const isMissing = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
