@@ -18,10 +18,12 @@ type Sections = typeof SECTIONS
 type Key = keyof Sections
 const KEYS = Object.keys(SECTIONS) as Key[]
 
+type Shape<Settings> = Settings extends z.ZodType ? ReturnType<typeof perNetwork<Settings>> : never
+
 /** Schemas of the sections. */
 export const clusterShape = Object.fromEntries(
-  KEYS.map((key) => [key, perNetwork(SECTIONS[key].cluster)]),
-) as { [K in Key]: ReturnType<typeof perNetwork<Sections[K]['cluster']>> }
+  Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [key, perNetwork(cluster)]),
+) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
 /** Settings of all sections in a complete chains file. */
 export type ClusterSections = { readonly [K in Key]: PerNetwork<CompleteCluster<Sections[K]>> }
