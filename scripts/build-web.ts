@@ -6,10 +6,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
-import type { AddressType } from '../src/registry/families.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
-import { worldAccounts } from '../src/testing/world.js'
+import { type World, worldAccounts } from '../src/testing/world.js'
 import { guidePages } from './build-guides.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
@@ -65,7 +64,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
 
 /** The test wallet of local worlds as a separate module, which other daemons never load. */
 export async function generateTestWallet(): Promise<string> {
-  const accounts: Record<AddressType, unknown> = {
+  const accounts: World['accounts'] = {
     evm: worldAccounts(),
     solana: solanaAccounts(),
   }

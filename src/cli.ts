@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
-import { addFamilyCommands } from './cli/families.js'
+import { FAMILY_COMMANDS } from './cli/families.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
@@ -91,7 +91,7 @@ addLogCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)
-addFamilyCommands(program)
+for (const { add } of Object.values(FAMILY_COMMANDS)) add(program)
 addWebhookCommands(program)
 
 // a reader that reads no further, such as `head`, ends a command; a full disk is reported

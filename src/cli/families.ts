@@ -1,14 +1,10 @@
-import type { Command } from 'commander'
-import { FAMILIES, type FamilyKey } from '../registry/families.js'
-import { addContractCommands } from './contracts/commands.js'
-import { addSolanaCommands } from './solana/commands.js'
+import type { FamilyKey } from '../registry/families.js'
+import { evmCommands } from './contracts/commands.js'
+import type { FamilyCommands } from './family.js'
+import { solanaCommands } from './solana/commands.js'
 
-/** Adds the commands that deploy each family's contracts or program. */
-const ADD_COMMANDS: Readonly<Record<FamilyKey, (program: Command) => void>> = {
-  evm: addContractCommands,
-  solana: addSolanaCommands,
-}
-
-export function addFamilyCommands(program: Command): void {
-  for (const { key } of FAMILIES) ADD_COMMANDS[key](program)
+/** The commands of each family. */
+export const FAMILY_COMMANDS: Readonly<Record<FamilyKey, FamilyCommands>> = {
+  evm: evmCommands,
+  solana: solanaCommands,
 }

@@ -5,8 +5,8 @@ import {
   type ClusterSections,
   checkClusters,
   clusterShape,
+  clustersOf,
   findHubDraft,
-  hasConfiguredCluster,
   missingSettings,
   perNetwork,
   withClusterPresets,
@@ -136,7 +136,8 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    if ((ofNetwork.length > 0 || hasConfiguredCluster(file, network)) && hubs.length !== 1)
+    const isUsed = [...ofNetwork, ...clustersOf(file)].some((one) => one.network === network)
+    if (isUsed && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
   // a name would belong to both networks

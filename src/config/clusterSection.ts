@@ -17,3 +17,9 @@ export interface ClusterSection<Draft extends object = object> {
   /** Fields that only a draft may leave out, with advice for each. */
   readonly missing: Readonly<Record<string, string>>
 }
+
+/** Settings of a cluster in a complete chains file. */
+export type CompleteCluster<
+  Section extends ClusterSection,
+  Draft = z.output<Section['cluster']>,
+> = Draft & Readonly<Required<Pick<Draft, keyof Section['missing'] & keyof Draft>>>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Family, LabelledKey } from '../registry/families.js'
+import type { LabelledKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import type { ClusterSection } from './clusterSection.js'
+import type { ClusterSection, CompleteCluster } from './clusterSection.js'
 import type { DraftChain } from './evmChain.js'
 import { chainPresetOf } from './presets.js'
-import { type SolanaConfig, solanaSection } from './solana.js'
+import { solanaSection } from './solana.js'
 
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
 
@@ -12,21 +12,24 @@ type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefine
 export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
-/** Schemas of the families' sections, by their keys in the chains file. */
-export const clusterShape = {
-  solana: perNetwork(solanaSection.cluster),
-} satisfies Record<LabelledKey, z.ZodType>
+/** Sections of the chains file by their keys. */
+const SECTIONS = { solana: solanaSection } satisfies Record<LabelledKey, ClusterSection>
+type Sections = typeof SECTIONS
+type Key = keyof Sections
+const KEYS = Object.keys(SECTIONS) as Key[]
+
+type Shape<Settings> = Settings extends z.ZodType ? ReturnType<typeof perNetwork<Settings>> : never
+
+/** Schemas of the sections. */
+export const clusterShape = Object.fromEntries(
+  Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [key, perNetwork(cluster)]),
+) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
 /** Settings of all sections in a complete chains file. */
-export interface ClusterSections {
-  readonly solana: PerNetwork<SolanaConfig>
-}
-type Key = keyof typeof clusterShape
+export type ClusterSections = { readonly [K in Key]: PerNetwork<CompleteCluster<Sections[K]>> }
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
-const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
-
-export const noClusters: ClusterSections = { solana: {} }
+export const noClusters = z.object(clusterShape).parse({}) as ClusterSections
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
@@ -36,20 +39,14 @@ interface Found {
   readonly own: object
 }
 
-const clustersOf = (drafts: Drafts): Found[] =>
-  (Object.keys(SECTIONS) as Key[]).flatMap((key) =>
+/** The configured clusters of all sections. */
+export const clustersOf = (drafts: Drafts): Found[] =>
+  KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
       return own ? [{ key, network, section: SECTIONS[key], own }] : []
     }),
   )
-
-/** Chain families with a configured cluster of nodes (such as Solana's). */
-export const familiesWithCluster = (drafts: Drafts): Family[] =>
-  clustersOf(drafts).map(({ section }) => section.family)
-
-export const hasConfiguredCluster = (drafts: Drafts, network: Network): boolean =>
-  clustersOf(drafts).some((found) => found.network === network)
 
 /** The hub of a network; undefined where the network has none. */
 export const findHubDraft = (

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
-import type { LabelledKey } from '../registry/families.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
@@ -250,10 +249,7 @@ const environment = variables
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),
       /** Keys by which relayers act on the chains of families with a label. */
-      relayKeys: { solana: set.SOLANA_RELAYER_PRIVATE_KEY } satisfies Record<
-        LabelledKey,
-        Uint8Array | undefined
-      >,
+      relayKeys: { solana: set.SOLANA_RELAYER_PRIVATE_KEY },
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,

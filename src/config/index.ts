@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
-import { familiesWithCluster, noClusters } from './clusters.js'
+import { clustersOf, noClusters } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { logKeysFrom, readRoleKey, relayerAddressOf } from './relayerKey.js'
@@ -122,9 +122,11 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = familiesWithCluster(chains)
+  const [quoting] = clustersOf(chains)
   if (base.quoteKeys.length === 0 && quoting)
-    report(new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`)))
+    report(
+      new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`)),
+    )
   const relayerKey = readRoleKey('RELAYER', base.relayerKeySources)
   const ensKey = readRoleKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SOLANA } from '../registry/families.js'
 import { lookupAddress } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { ClusterSection } from './clusterSection.js'
+import type { ClusterSection, CompleteCluster } from './clusterSection.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
 /** 32 bytes in base58, as Solana writes keys and hashes. */
@@ -48,8 +48,6 @@ const cluster = z
   .readonly()
 
 type DraftCluster = z.output<typeof cluster>
-export type SolanaConfig = DraftCluster &
-  Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
 
 /**
  * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
@@ -70,7 +68,7 @@ const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
   },
 }
 
-export const solanaSection: ClusterSection<DraftCluster> = {
+export const solanaSection = {
   family: SOLANA,
   cluster,
   withPresets(own, hub) {
@@ -88,4 +86,6 @@ export const solanaSection: ClusterSection<DraftCluster> = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-}
+} satisfies ClusterSection<DraftCluster>
+
+export type SolanaConfig = CompleteCluster<typeof solanaSection>

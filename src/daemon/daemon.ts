@@ -226,8 +226,9 @@ export class Daemon {
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNames(ens)
     const { createApi } = await import('../api/server.js')
     const { addTestWallet, setServiceFacts } = await import('../web/page.js')
+    const isLocal = this.#config.chains.every(({ local }) => local)
     setServiceFacts({
-      isLocal: this.#config.chains.every(({ local }) => local),
+      isLocal,
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
         (network) =>
@@ -238,6 +239,7 @@ export class Daemon {
     if (this.#config.hasTestWallet)
       await addTestWallet(
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
+        isLocal,
       )
     const news = new ChangeNotifications()
     this.#listener.subscribe(news.onNotify)

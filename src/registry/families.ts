@@ -6,13 +6,6 @@ export type AddressType = keyof typeof WALLET_NAMES
 export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
 
 /**
- * Forms of transaction ids by their length in bytes: a hash in hex, a signature in base58. The length shows the form,
- * so no two forms have the same length.
- */
-export const TX_ID_FORMS = { 32: 'hash', 64: 'signature' } as const
-export type TxIdForm = (typeof TX_ID_FORMS)[keyof typeof TX_ID_FORMS]
-
-/**
  * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
  */
 export interface Family {
@@ -24,7 +17,8 @@ export interface Family {
   readonly label: string | null
   /** Type of the addresses that pay, own tokens and receive payments. */
   readonly addressType: AddressType
-  readonly txIdForm: TxIdForm
+  /** Type of addresses whose chains have transaction ids of the same form. */
+  readonly txIdForm: AddressType
   /** Bits of an amount in a token's base units. */
   readonly amountBits: bigint
 }
@@ -34,7 +28,7 @@ export const EVM = {
   name: 'EVM',
   label: null,
   addressType: 'evm',
-  txIdForm: 'hash',
+  txIdForm: 'evm',
   amountBits: 256n,
 } as const satisfies Family
 
@@ -43,7 +37,7 @@ export const SOLANA = {
   name: 'Solana',
   label: 'solana',
   addressType: 'solana',
-  txIdForm: 'signature',
+  txIdForm: 'solana',
   // lamports and SPL amounts are u64
   amountBits: 64n,
 } as const satisfies Family
@@ -54,12 +48,9 @@ export type FamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[FamilyKey]
 export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
 
-/** A family with a label of its own, which is also its section's key in the chains file. */
-export type LabelledFamily = Extract<KnownFamily, { label: string }>
-export type LabelledKey = LabelledFamily['key']
-export const LABELLED_FAMILIES = FAMILIES.filter(
-  (family): family is LabelledFamily => family.label !== null,
-)
+/** Families with a label of their own, which is also its section's key in the chains file. */
+export const LABELLED_FAMILIES = FAMILIES.filter((family) => family.label !== null)
+export type LabelledKey = (typeof LABELLED_FAMILIES)[number]['key']
 
 /** Family of the chain behind a network label. A label that is not a family's own is an EIP-155 id. */
 export const familyOf = (label: string): KnownFamily =>

@@ -1,5 +1,4 @@
 import type { Hex } from 'viem'
-import type { LabelledKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, createBridge } from './bridge.js'
 import { assertWholeNumber, WorldError } from './chains/actions.js'
@@ -15,11 +14,11 @@ import type { WorldCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { connectEns, writeChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
+import { startClusters } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
-import { solanaCluster, startSolana } from './solana/worldCluster.js'
 import {
   type AttachedRpcUrls,
   allSettledOrThrow,
@@ -150,22 +149,18 @@ async function build<N extends Network>(
     choosePort('OPS_PORT', options.opsPort),
   ])
   const networks = definitions.filter(({ role }) => role === 'hub').length
-  const [database, chains, solana] = await allSettledOrThrow([
+  const [database, chains, started] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs, options.attach),
-    (options.solana ?? options.chains === undefined)
-      ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
-      : Promise.resolve(undefined),
+    startClusters(sandbox, { ...options, blockMs }, networks),
   ])
   const at = {
     api: `http://127.0.0.1:${port}`,
     ops: `http://127.0.0.1:${opsPort}`,
     databaseUrl: database.url,
   }
-  const byFamily: Record<LabelledKey, WorldCluster | undefined> = {
-    solana: solana && solanaCluster(solana),
-  }
-  const clusters = Object.values(byFamily).filter((cluster) => cluster !== undefined)
+  const solana = started.solana?.handle
+  const clusters = Object.values(started).filter((cluster) => cluster !== undefined)
   const hubs = hubsOf(chains)
   await connectEns(hubs, at.api)
   writeChains(sandbox.home, chains, clusters, blockMs)

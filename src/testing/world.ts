@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { AddressType } from '../registry/families.js'
+import type { LabelledKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -22,21 +22,17 @@ export interface World<N extends Network = Network> {
 }
 
 /** Accounts by the type of their addresses. */
-interface AccountTypes {
-  evm: EvmAccount
-  solana: SolanaAccount
-}
-type WorldAccounts = { [Type in AddressType]: AccountTypes[Type][] }
-
-/** Addresses of the clusters of a network, by family. */
-interface WorldClusters {
-  solana: WorldSolana
+interface WorldAccounts {
+  evm: EvmAccount[]
+  solana: SolanaAccount[]
 }
 
-export interface WorldNetwork extends Partial<WorldClusters> {
+/** A network's chains. Clusters of other families are under the families' keys. */
+export interface WorldNetwork extends Partial<Record<LabelledKey, WorldProgram>> {
   hub: WorldHub
   spokes: WorldSpoke[]
   ens: WorldEns
+  solana?: WorldSolana
 }
 
 interface WorldChain {
@@ -75,13 +71,17 @@ export interface WorldEns {
   parent: string
 }
 
-export interface WorldSolana {
+/** The program that takes payments on a cluster. */
+interface WorldProgram {
   rpcUrl: string
+  /** It changes at every start of the world. */
+  programId: string
+}
+
+export interface WorldSolana extends WorldProgram {
   wsUrl: string
   /** In base58. */
   genesisHash: string
-  /** Program id of the registrar. It changes at every start of the world. */
-  programId: string
 }
 
 export interface EvmAccount {

@@ -29,8 +29,6 @@ export interface WalletChains {
   /** Settings that `src/web/page/testWallet` reads. */
   readonly chains: unknown
   readonly rpcUrls: readonly string[]
-  /** True if all of them belong to a local world. */
-  readonly isLocal: boolean
 }
 
 let ens: EnsParents = {}
@@ -54,11 +52,14 @@ function setHead(source: string, markup: string): void {
 
 /**
  * Adds the test wallet of local worlds to the pages. Its keys are public.
+ * @param isLocal whether all chains belong to a local world
  * @throws Error where a chain is not local
  */
-export async function addTestWallet(families: readonly WalletChains[]): Promise<void> {
-  if (!families.every(({ isLocal }) => isLocal))
-    throw new Error('The test wallet is for chains of local worlds alone.')
+export async function addTestWallet(
+  families: readonly WalletChains[],
+  isLocal: boolean,
+): Promise<void> {
+  if (!isLocal) throw new Error('The test wallet is for chains of local worlds alone.')
   const { testWallet } = await import('./generated/testWallet.js')
   files['test-wallet.js'] = testWallet
   const chains = Object.fromEntries(families.map(({ key, chains }) => [key, chains]))

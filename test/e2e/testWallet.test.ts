@@ -12,7 +12,6 @@ it('the test wallet is in no page, and at no path, of a daemon that was not conf
 })
 
 it('the test wallet is refused where a chain is not local', async () => {
-  const local = { key: 'evm' as const, chains: [], rpcUrls: [], isLocal: true }
-  const foreign = { ...local, key: 'solana' as const, isLocal: false }
-  await expect(addTestWallet([local, foreign])).rejects.toThrow('for chains of local worlds alone')
+  const chains = { key: 'evm' as const, chains: [], rpcUrls: [] }
+  await expect(addTestWallet([chains], false)).rejects.toThrow('for chains of local worlds alone')
 })

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor/doctor.js'
+import type { ChainFamily } from '../../src/daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../src/daemon/families/index.js'
 import { printed } from '../support/cli.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
@@ -17,7 +18,7 @@ const DEADLINE = { timeout: 30_000, interval: 100 }
 const folder = useFolder()
 const world = useWorld(startHubWorld)
 const ledger = useWorld(startLedger)
-const daemon = useWorld(startDaemon)
+const daemon = useWorld(() => startDaemon())
 let payer: string
 beforeAll(async () => {
   payer = world.wallet(1).address.toLowerCase()
@@ -26,7 +27,7 @@ beforeAll(async () => {
 })
 
 /** A daemon whose list of families has the ledger in addition to the product's families. */
-function startDaemon(): Promise<TestDaemon> {
+function startDaemon(...more: ChainFamily[]): Promise<TestDaemon> {
   const hub = { ...world.section, pollMs: 100 }
   const env = {
     QUOTE_KEY: `0x${'07'.repeat(32)}`,
@@ -35,6 +36,7 @@ function startDaemon(): Promise<TestDaemon> {
   return startTestDaemon(world.postgres.url, { chains: [hub] }, env, undefined, [
     ...CHAIN_FAMILIES,
     ledgerFamily(ledger.url),
+    ...more,
   ])
 }
 
@@ -143,6 +145,13 @@ describe('a chain family that is added by a row', () => {
     await expect
       .poll(status, DEADLINE)
       .toMatchObject({ status: 'invalid', reason: 'quote_mismatch' })
+  })
+
+  it('is refused at the start with the program of another family', async () => {
+    const tally = ledgerFamily(ledger.url, { key: 'tally', label: 'tally' })
+    await expect(startDaemon(tally)).rejects.toThrow(
+      /as "ledger", and "tally" has the same two: name the program of "tally" and its genesis\.$/,
+    )
   })
 
   it('is watched as any other chain: status, metrics and the overview name it', async () => {

@@ -39,6 +39,25 @@ test('a chain keeps its label: under another one its payments would be taken twi
   await registerChain(pool, { ...identity, label: '8453', chainId: 8453 })
 })
 
+test('two families with one program are refused: ids of their payments would be the same', async () => {
+  const { pool } = database
+  const genesisHash = Buffer.alloc(32, 7)
+  const program = { ...identity, label: 'ledger', family: 'ledger', chainId: null, genesisHash }
+  const row = await registerChain(pool, program)
+  const tally = { ...program, label: 'tally', family: 'tally' }
+  await expect(registerChain(pool, tally)).rejects.toThrow(
+    `as "ledger", and "tally" has the same two: name the program of "tally" and its genesis.`,
+  )
+  // the genesis may become known at the first contact
+  await registerChain(pool, { ...tally, genesisHash: null })
+  await expect(registerChain(pool, tally)).rejects.toThrow(ChainMismatchError)
+  await registerChain(pool, { ...tally, genesisHash: Buffer.alloc(32, 8) })
+  // the genesis of another network, and another program of one genesis
+  await registerChain(pool, { ...tally, network: 'testnet' })
+  await registerChain(pool, { ...program, label: 'third', contract: Buffer.alloc(20, 7) })
+  expect(await registerChain(pool, program)).toMatchObject({ chain: row.chain })
+})
+
 test('the hub of a filled database is no spoke, nor any other chain the hub', async () => {
   const { pool } = database
   const config = (label: string, role: 'hub' | 'spoke') => ({

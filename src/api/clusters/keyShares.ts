@@ -23,7 +23,8 @@ interface KeyType {
   exported(key: Buffer, address: Address): string
 }
 
-const KEY_TYPES: Record<AddressType, KeyType> = {
+/** By the types of wallets that are generated. */
+const KEY_TYPES: Partial<Record<AddressType, KeyType>> = {
   evm: {
     generate: () => fromHex(generatePrivateKey()),
     isKey: (key) => secp256k1.utils.isValidSecretKey(key),
@@ -37,6 +38,7 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
     exported: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
   },
 }
+export const GENERATED_TYPES = Object.keys(KEY_TYPES) as AddressType[]
 
 /**
  * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
@@ -45,8 +47,9 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
  * @returns the wallet's address, and the shares of 33 bytes
  */
 export async function generateKey(type: AddressType) {
-  const key = KEY_TYPES[type].generate()
-  const address = addressOf(type, key)
+  const { generate, addressOf } = KEY_TYPES[type]!
+  const key = generate()
+  const address = parseAddress(addressOf(key)) as Address
   // the library rejects subclasses of Uint8Array
   const [user, server, recovery] = await split(new Uint8Array(key), SHARES, THRESHOLD)
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
@@ -60,12 +63,9 @@ export async function recoverKey(
   if (shares[0].at(-1) === shares[1].at(-1)) return null // one share, given twice
   const key = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
   const type = KEY_TYPES[address.type]
-  const isKey = key.length === KEY_BYTES && type.isKey(key) && type.addressOf(key) === address.text
-  return isKey ? type.exported(key, address) : null
+  if (key.length !== KEY_BYTES || !type?.isKey(key)) return null
+  return type.addressOf(key) === address.text ? type.exported(key, address) : null
 }
-
-const addressOf = (type: AddressType, key: Buffer): Address =>
-  parseAddress(KEY_TYPES[type].addressOf(key)) as Address
 
 /** Keys that encrypt shares: the current key first, then earlier keys that still decrypt stored shares. */
 export type ShareKeys = readonly [Uint8Array, ...Uint8Array[]]

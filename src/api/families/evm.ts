@@ -27,6 +27,7 @@ export const evmInterface: FamilyInterface<EvmPort> = {
   isOf: isEvmPort,
   example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
+  sender: ({ evmAddress }) => evmAddress(),
   maxNames: MAX_CHANGES,
   summary: 'Transaction data for registering names from an EVM chain',
   beyond:

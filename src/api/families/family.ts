@@ -5,7 +5,7 @@ import { registrationExample } from '../examples.js'
 import { ok } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, type RoutePrice, route } from '../http/route.js'
-import { manyNames } from '../http/sampleRequests.js'
+import { manyNames, type SampleAddress } from '../http/sampleRequests.js'
 import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
 import { AMOUNT_SYNONYMS, bidAmountOf, type QuoteOfPort, quoteOnChain } from '../names/quote.js'
 import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
@@ -28,6 +28,8 @@ export interface FamilyInterface<Port extends ChainPort = ChainPort>
   readonly example: readonly [label: string, wallet: string]
   /** Label of the testnet. */
   readonly testnet: string
+  /** Payer of sample requests. */
+  readonly sender: SampleAddress
   /** Names of one quote at most. */
   readonly maxNames: number
   readonly price: RoutePrice
@@ -45,13 +47,18 @@ export const quoteRoute = ({
   family,
   example,
   testnet,
+  sender,
   maxNames,
   v1,
   ...form
 }: FamilyInterface): Route =>
   route.post(`/v1/names/register/${family.key}`, {
-    bad: { what: '101 names', body: manyNames(testnet, MAX_CHANGES + 1), error: 'too_many' },
-    costliest: { what: `${maxNames} names`, body: manyNames(testnet, maxNames) },
+    bad: {
+      what: '101 names',
+      body: manyNames(testnet, sender, MAX_CHANGES + 1),
+      error: 'too_many',
+    },
+    costliest: { what: `${maxNames} names`, body: manyNames(testnet, sender, maxNames) },
     example: registrationExample(...example),
     bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
     aliases: [`/v1/register/${family.key}`],

@@ -14,6 +14,7 @@ export const solanaInterface: FamilyInterface<SolanaPort> = {
   isOf: isSolanaPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],
   testnet: 'solana',
+  sender: ({ solanaAddress }) => solanaAddress(),
   maxNames: 25,
   summary: 'Transactions for registering names on Solana',
   beyond:

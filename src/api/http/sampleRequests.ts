@@ -1,4 +1,3 @@
-import { familyOf } from '../../registry/families.js'
 import type { ErrorCode } from './errors.js'
 
 /**
@@ -79,9 +78,12 @@ export const longRules = ({ solanaAddress }: SampleData) => ({
 /** Addresses of a bulk look-up. */
 export const manyAddresses = ({ cosmosAddress }: SampleData) => repeatFor(1_000, cosmosAddress)
 
+export type SampleAddress = (scene: SampleData) => string
+
 /** Body of a quote for that number of names. */
-export const manyNames = (network: string, count: number) => (scene: SampleData) => ({
-  network,
-  sender: scene[`${familyOf(network).addressType}Address`](),
-  names: repeatFor(count, () => ({ name: scene.freshName() })),
-})
+export const manyNames =
+  (network: string, sender: SampleAddress, count: number) => (scene: SampleData) => ({
+    network,
+    sender: sender(scene),
+    names: repeatFor(count, () => ({ name: scene.freshName() })),
+  })

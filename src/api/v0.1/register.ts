@@ -4,14 +4,16 @@ import {
   commonQuoteView,
   EVM_QUOTE_ERRORS,
   quoteRequest,
+  quoteRoute,
   RegistrationBody,
 } from '../families/family.js'
 import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
+import { solanaInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { manyNames, repeatFor } from '../http/sampleRequests.js'
+import { repeatFor } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
@@ -70,9 +72,12 @@ const checkMany = route.post('/v0.1/register/check', {
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
+/** Quotes on Solana cost the most. */
+const { bad, costliest } = quoteRoute(solanaInterface)
+
 const register = route.post('/v0.1/register', {
-  bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
-  costliest: { what: '25 names, each in a transaction', body: manyNames('solana', 25) },
+  bad: bad!,
+  costliest,
   example: registrationExample('1', EXAMPLE_OWNER),
   bounds: Object.assign(
     { 'names[]': 'asked: 100' },

@@ -1,4 +1,5 @@
 import { appendChange } from '../clusters/changes.js'
+import { GENERATED_TYPES } from '../clusters/keyShares.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
 import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
 import { requireWallet } from '../http/address.js'
@@ -28,13 +29,13 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     'The key is split into three shares, of which two recover the key. The key itself is not stored. `share` is returned only in this response, and the second share is stored by the service. The third share is returned with `recovery`, else discarded.',
   auth: 'required',
   body: z.object({
-    type: addressType,
+    type: z.enum(GENERATED_TYPES),
     name: walletNameText,
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).describe('Return the third share too'),
   }),
   responses: okResponses('The wallet, unverified, with the user’s share of its key', {
-    type: addressType,
+    type: z.enum(GENERATED_TYPES),
     address: addressText,
     name: z.string(),
     share: shareText,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { FamilyCommands } from '../family.js'
 import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
@@ -13,6 +14,8 @@ Examples:
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
 const run = lazyActions(() => import('./contracts.js'))
+
+export const evmCommands: FamilyCommands = { add: addContractCommands }
 
 export function addContractCommands(program: Command): void {
   const contracts = program

@@ -6,8 +6,8 @@ import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { KEY_MAKERS } from './families.js'
-import type { MadeKey } from './madeKey.js'
+import { FAMILY_COMMANDS } from '../families.js'
+import type { MadeKey } from '../family.js'
 
 /** Options of `clusterd init`. A family's option has the family's key. */
 export interface InitOptions extends Partial<Record<LabelledKey, boolean>> {
@@ -50,7 +50,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const key = generatePrivateKey()
   const relayer = privateKeyToAddress(key)
   const password = randomBytes(32).toString('hex')
-  const keys = familiesIn(options).map((one) => KEY_MAKERS[one.key]())
+  const keys = familiesIn(options).flatMap(({ key }) => FAMILY_COMMANDS[key].makeKey?.() ?? [])
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
     ['.env', environmentOf(options, keys)],

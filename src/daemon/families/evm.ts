@@ -149,7 +149,6 @@ export const evmFamily: ChainFamily = {
       key: EVM.addressType,
       chains: known,
       rpcUrls: known.map(({ rpcUrl }) => rpcUrl),
-      isLocal: chains.every(({ local }) => local),
     }
   },
   async open({ chains }, ctx) {

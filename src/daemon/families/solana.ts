@@ -97,14 +97,13 @@ const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: ChainFamily = {
   telemetry: SOLANA_TELEMETRY,
-  testWallet({ chains, solana }) {
+  testWallet({ solana }) {
     // a local cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
     return {
       key: SOLANA.addressType,
       chains: rpcUrl,
       rpcUrls: rpcUrl === null ? [] : [rpcUrl],
-      isLocal: chains.every(({ local }) => local),
     }
   },
   async examine(config) {

@@ -74,22 +74,28 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockJournalHead(client, network, null)
-    if (!known && chainId !== null) await refuseRenamed(client, identity)
+    await refuseSecondLabel(client, identity)
     const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
     return (await query<StoredChain>(client, network, CREATE, values))[0]!
   })
 }
 
-/** Refuses a known chain under a second label: it would be indexed twice, and its payments taken twice. */
-async function refuseRenamed(
+/** Chains of another label with the values from which ids of payments are made: the chain id, or genesis and program. */
+const SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
+  AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
+
+/** Refuses a known chain under a second label: its payments would have the same ids, and be taken twice or never. */
+async function refuseSecondLabel(
   db: Queryable,
-  { network, label, chainId }: ChainIdentity,
+  { network, label, chainId, genesisHash, contract }: ChainIdentity,
 ): Promise<void> {
-  const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2 AND label <> $3'
-  const [known] = await query<{ label: string }>(db, network, text, [chainId, label])
+  const values = [label, chainId, genesisHash, contract]
+  const [known] = await query<{ label: string }>(db, network, SAME_CHAIN, values)
   if (!known) return
   throw new ChainMismatchError(
-    `The database knows chain ${chainId} as "${known.label}": give it this label in the chains file again.`,
+    chainId === null
+      ? `The database knows program ${toHex(contract)} of the chain with genesis ${toHex(genesisHash!)} as "${known.label}", and "${label}" has the same two: name the program of "${label}" and its genesis.`
+      : `The database knows chain ${chainId} as "${known.label}": give it this label in the chains file again.`,
   )
 }
 

@@ -1,54 +1,11 @@
-import bs58 from 'bs58'
-import { getAddress } from 'viem'
 import type { AddressType } from '../families.js'
-import { decodeBase58 } from './base58.js'
-import { fromHex, toHex } from './bytes.js'
+import type { Form } from '../forms/form.js'
+import { FORMS } from '../forms/index.js'
+import { toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { isBech32, type OtherAddressType, parseOtherAddress } from './otherAddress.js'
+import { type OtherAddressType, parseOtherAddress } from './otherAddress.js'
 
-/** Form of a type of addresses that can pay. */
-interface AddressForm {
-  /** Type byte of a stored address, which precedes the raw address. Never renumber. */
-  code: number
-  /** Length of a raw address. In a 32-byte word a shorter address is padded with zeros on the left. */
-  bytes: number
-  /** Raw address and canonical text of an input; null for an input of another form. */
-  read(text: string): { raw: Buffer; text: string } | 'bad_checksum' | null
-  /** The canonical text of a raw address. */
-  text(raw: Buffer): string
-}
-
-const HEX = /^0x[0-9a-fA-F]{40}$/
-
-/** Forms by type, in ascending length. */
-const FORMS: Readonly<Record<AddressType, AddressForm>> = {
-  evm: {
-    code: 1,
-    bytes: 20,
-    read(text) {
-      if (!HEX.test(text)) return null
-      const digits = text.slice(2)
-      const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-      const lower = `0x${digits.toLowerCase()}` as const
-      // EIP-55
-      return mixed && getAddress(lower).slice(2) !== digits
-        ? 'bad_checksum'
-        : { raw: fromHex(lower), text: lower }
-    },
-    text: toHex,
-  },
-  solana: {
-    code: 2,
-    bytes: 32,
-    read(text) {
-      // a valid bech32 checksum shows that it is no Solana key; base58 of 32 bytes has no checksum
-      const raw = isBech32(text) ? null : decodeBase58(text, 32)
-      return raw && { raw, text }
-    },
-    text: (raw) => bs58.encode(raw),
-  },
-}
-const BY_LENGTH = Object.entries(FORMS) as [AddressType, AddressForm][]
+const BY_LENGTH = Object.entries(FORMS) as [AddressType, Form][]
 
 /** Type byte of other chains' addresses, which precedes their canonical text. */
 const OTHER_CODE = 3

@@ -8,29 +8,35 @@ const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 /** 0.01 SOL, the price of a name of the paid community. */
 const PRICE_LAMPORTS = 10_000_000n
 
-/** Starts Solana with a registrar for each network. Undefined, with a log line, where Solana can't run. */
-export async function startSolana(
-  sandbox: Sandbox,
-  options: { networks: number; blockMs: number; rpcUrl: string | undefined },
-): Promise<LocalSolana | undefined> {
+interface WorldOptions {
+  blockMs: number
+  chains?: unknown
+  solana?: boolean
+  solanaRpcUrl?: string
+}
+
+/** Starts Solana, if the options choose it, with a registrar for each network. Undefined, with a log line, where Solana can't run. */
+export async function startSolana(sandbox: Sandbox, options: WorldOptions, networks: number) {
+  if (!(options.solana ?? options.chains === undefined)) return undefined
   const solana = await startLocalSolana({
     // proportional to the block time, as on the public networks, within limits
     slotMs: Math.min(400, Math.max(50, Math.round(options.blockMs * 0.4))),
-    programs: options.networks,
+    programs: networks,
     logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
     log: sandbox.log,
     onSpawn(surfpool) {
       sandbox.closers.push(() => surfpool.stop())
       surfpool.exited.then(() => sandbox.fail('Surfpool, the local Solana, has ended.'))
     },
-    ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
+    ...(options.solanaRpcUrl !== undefined && { rpcUrl: options.solanaRpcUrl }),
   })
-  if (solana) sandbox.log(`Solana runs on ${solana.rpcUrl}`)
-  return solana ?? undefined
+  if (!solana) return undefined
+  sandbox.log(`Solana runs on ${solana.rpcUrl}`)
+  return { ...clusterOf(solana), handle: solana }
 }
 
 /** The cluster of a running Solana: each network has a registrar, priced by the feeds of its hub. */
-export function solanaCluster(solana: LocalSolana): WorldCluster {
+function clusterOf(solana: LocalSolana): WorldCluster {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
     key: 'solana',

@@ -5,7 +5,7 @@ import {
 } from '../../../src/api/families/family.js'
 import { ok as okAnswer } from '../../../src/api/http/answer.js'
 import { route } from '../../../src/api/http/route.js'
-import { manyNames } from '../../../src/api/http/sampleRequests.js'
+import { manyNames, type SampleAddress } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_PRICE } from '../../../src/api/limits/costs.js'
 import { quoteOnChain } from '../../../src/api/names/quote.js'
@@ -16,9 +16,11 @@ import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
 
+const sender: SampleAddress = ({ evmAddress }) => evmAddress()
+
 const quote = route.post('/v1/names/register/ledger', {
-  bad: { what: '101 names', body: manyNames('ledger', 101), error: 'too_many' },
-  costliest: { what: '100 names', body: manyNames('ledger', 100) },
+  bad: { what: '101 names', body: manyNames(LEDGER.label, sender, 101), error: 'too_many' },
+  costliest: { what: '100 names', body: manyNames(LEDGER.label, sender, 100) },
   summary: 'Orders for registering names from the ledger',
   body: RegistrationBody.extend({ network: z.string() }),
   price: CHAIN_PRICE,
@@ -30,8 +32,10 @@ const quote = route.post('/v1/names/register/ledger', {
   },
 })
 
+type Named = Record<'key' | 'label', string>
+
 /** The row of the table of families: one ledger on mainnet. */
-export const ledgerFamily = (url: string): ChainFamily => ({
+export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): ChainFamily => ({
   routes: [quote],
   examine: async () => [
     await runCheck('the ledger', 'Start it.', async () => {
@@ -40,12 +44,11 @@ export const ledgerFamily = (url: string): ChainFamily => ({
     }),
   ],
   async open({ quoteKeys }, { pool }) {
-    const label = LEDGER.label!
     const { chain } = await registerChain(pool, {
       network: 'mainnet',
       label,
       instance: '',
-      family: LEDGER.key,
+      family: key,
       chainId: null,
       genesisHash: Buffer.from(PROGRAM.genesisHash),
       contract: Buffer.from(PROGRAM.programId),

@@ -11,14 +11,14 @@ import { orderOf } from './payment.js'
 import type { LedgerPayment, Order } from './server.js'
 
 /** Facts about the family: accounts are EVM addresses, ids of payments 64 bytes in base58. */
-export const LEDGER: Family = {
+export const LEDGER = {
   key: 'ledger',
   name: 'the ledger',
   label: 'ledger',
   addressType: 'evm',
-  txIdForm: 'signature',
+  txIdForm: 'solana',
   amountBits: 63n,
-}
+} as const satisfies Family
 
 /** Wei of a unit of the ledger's coin. */
 const WEI_PER_UNIT = 10n ** 12n
@@ -57,10 +57,10 @@ export const askerOf =
   }
 
 /** The ledger as the API sees it: names of the hub are paid for, and nothing else. */
-export const ledgerPort = ({ chain, quoteKeys, ask }: Ledger): LedgerPort => ({
+export const ledgerPort = ({ label, chain, quoteKeys, ask }: Ledger): LedgerPort => ({
   family: LEDGER,
   network: 'mainnet',
-  label: LEDGER.label!,
+  label,
   chain,
   role: 'spoke',
   chainId: null,

@@ -7,6 +7,12 @@ import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
 import { useAccount, walletProofOf } from './state.js'
 
+/** Kinds of wallets that the service generates. */
+const KINDS: Record<GeneratedWallet['type'], string> = {
+  evm: WALLET_NAMES.evm,
+  solana: WALLET_NAMES.solana,
+}
+
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
 export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
@@ -27,7 +33,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
-        <Select label="Kind" name="type" options={Object.entries(WALLET_NAMES)} />
+        <Select label="Kind" name="type" options={Object.entries(KINDS)} />
         <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
         <CheckBox name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.

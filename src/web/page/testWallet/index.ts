@@ -1,17 +1,16 @@
-import { ADDRESS_TYPES, type AddressType, WALLET_NAMES } from '../../../registry/families.js'
+import { type AddressType, WALLET_NAMES } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
 import { evmAccounts } from './evm.js'
 import { solanaAccounts } from './solana.js'
 
 /** Test wallet of a local world, announced by EIP-6963 and Wallet Standard. Its keys are public. */
-const ACCOUNTS_BY_TYPE: Readonly<Record<AddressType, TestWalletAccounts>> = {
+const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<AddressType, TestWalletAccounts>>> = {
   evm: evmAccounts,
   solana: solanaAccounts,
 }
 
 /** Selector of the account of one type. */
-function choiceOf(type: AddressType): HTMLElement {
-  const { addresses, chosen } = ACCOUNTS_BY_TYPE[type]
+function choiceOf(type: AddressType, { addresses, chosen }: TestWalletAccounts): HTMLElement {
   const label = document.createElement('label')
   const select = document.createElement('select')
   select.name = type
@@ -39,10 +38,9 @@ bar.setAttribute('aria-label', 'Test wallet')
 const title = document.createElement('strong')
 title.textContent = 'Test wallet of the local world'
 bar.append(title)
-for (const type of ADDRESS_TYPES) {
-  const { addresses, announce } = ACCOUNTS_BY_TYPE[type]
-  if (addresses.length === 0) continue
-  announce()
-  bar.append(choiceOf(type))
+for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
+  if (accounts.addresses.length === 0) continue
+  accounts.announce()
+  bar.append(choiceOf(type as AddressType, accounts))
 }
 document.body.prepend(bar)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
-import type { MadeKey } from './madeKey.js'
+import type { MadeKey } from '../family.js'
 
 /** A new key of the relay authority. */
 export function makeSolanaKey(): MadeKey {

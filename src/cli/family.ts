@@ -1,3 +1,13 @@
+import type { Command } from 'commander'
+
+/** What the commands know of one chain family. */
+export interface FamilyCommands {
+  /** Adds the commands that deploy the family's contracts or program. */
+  add(program: Command): void
+  /** Makes the relayer's key if an option of `clusterd init` adds the family. */
+  makeKey?(): MadeKey
+}
+
 /** A new key with which the relayer signs on a family's chains. */
 export interface MadeKey {
   /** Variable that names the file. */

@@ -1,0 +1,28 @@
+import { getAddress } from 'viem'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import type { Form } from './form.js'
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const HASH = /^0x[0-9a-fA-F]{64}$/
+
+/** Hex of 20 bytes, and hashes in hex. */
+export const evmForm: Form = {
+  code: 1,
+  bytes: 20,
+  read(text) {
+    if (!ADDRESS.test(text)) return null
+    const digits = text.slice(2)
+    const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+    const lower = `0x${digits.toLowerCase()}` as const
+    // EIP-55
+    return mixed && getAddress(lower).slice(2) !== digits
+      ? 'bad_checksum'
+      : { raw: fromHex(lower), text: lower }
+  },
+  text: toHex,
+  tx: {
+    bytes: 32,
+    parse: (input) => (HASH.test(input) ? fromHex(input) : null),
+    text: toHex,
+  },
+}

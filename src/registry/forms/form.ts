@@ -1,0 +1,18 @@
+/** How a type of addresses that can pay, and the ids of the transactions on its chains, are written and stored. */
+export interface Form {
+  /** Type byte of a stored address, which precedes the raw address. Never renumber. */
+  code: number
+  /** Length of a raw address. In a 32-byte word a shorter address is padded with zeros on the left. */
+  bytes: number
+  /** Raw address and canonical text of an input; null for an input of another form. */
+  read(text: string): { raw: Buffer; text: string } | 'bad_checksum' | null
+  /** The canonical text of a raw address. */
+  text(raw: Buffer): string
+  /** Ids of transactions. Null where they have the form of another type's. */
+  tx: {
+    /** The length shows the form, so no two forms have the same length. */
+    bytes: number
+    parse(input: string): Buffer | null
+    text(id: Uint8Array): string
+  } | null
+}

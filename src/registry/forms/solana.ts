@@ -1,0 +1,21 @@
+import bs58 from 'bs58'
+import { decodeBase58 } from '../primitives/base58.js'
+import { isBech32 } from '../primitives/otherAddress.js'
+import type { Form } from './form.js'
+
+/** Base58 of 32 bytes, and signatures of 64 bytes in base58. */
+export const solanaForm: Form = {
+  code: 2,
+  bytes: 32,
+  read(text) {
+    // a valid bech32 checksum shows that it is no Solana key; base58 of 32 bytes has no checksum
+    const raw = isBech32(text) ? null : decodeBase58(text, 32)
+    return raw && { raw, text }
+  },
+  text: (raw) => bs58.encode(raw),
+  tx: {
+    bytes: 64,
+    parse: (input) => decodeBase58(input, 64),
+    text: (id) => bs58.encode(id),
+  },
+}
