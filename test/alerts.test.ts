@@ -268,6 +268,33 @@ describe('the alert rules', () => {
   })
 })
 
+describe('the reader of expressions', () => {
+  const sample = (chain: string, value: number) => ({
+    name: 'm',
+    labels: { chain, node: 'n' },
+    value,
+  })
+  const scrape = [sample('1', 2), sample('1', 3), sample('10', 4)]
+
+  it.each([
+    ['sum by (chain) (m) > 4', [{ labels: { chain: '1' }, value: 5 }]],
+    ['max by (chain) (m) > 3', [{ labels: { chain: '10' }, value: 4 }]],
+    ['min by (node) (m) < 3', [{ labels: { node: 'n' }, value: 2 }]],
+    ['sum by (node) (rate(m[5m])) == 0', [{ labels: { node: 'n' }, value: 0 }]],
+  ])('reads %s', (expr, fired) => {
+    expect(firing(expr, [scrape, scrape])).toMatchObject(fired)
+  })
+
+  it.each(['avg by (chain) (m) > 0', 'absent(m) > 0', 'm > 0 and m < 3'])(
+    'says that it does not read %s',
+    (expr) => {
+      expect(() => firing(expr, [scrape, scrape])).toThrow(
+        /alertRules\.ts does not read ".+": it reads selectors/,
+      )
+    },
+  )
+})
+
 describe("Grafana's dashboard", () => {
   it('queries only metrics and labels that exist', () => {
     const { panels } = JSON.parse(readFileSync('examples/grafana/clusterd.json', 'utf8')) as {

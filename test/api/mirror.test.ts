@@ -9,7 +9,8 @@ const world = useApi()
 it('a mirror built only from /v1/events equals the API’s public state, and so does one from v0.1’s events', async () => {
   const { members, clusters, names } = await walk(world)
   const events = await readFeed(world)
-  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)))
+  const types = new Set(events.map(({ type }) => type))
+  expect(types, 'types that test/api/walk.ts emits').toEqual(new Set(Object.keys(EVENTS)))
   for (const { type, data } of events) {
     const fields = Object.values<EventField>(EVENTS[type].fields)
     const shown = fields.flatMap(({ v1 }) => v1 ?? [])

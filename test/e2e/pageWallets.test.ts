@@ -1,54 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { WalletKindName } from '../../src/registry/auth/kinds.js'
-import type { AddressType } from '../../src/registry/families.js'
-import { type Account, SIGNERS } from '../support/signers.js'
+import { SIGNERS } from '../support/signers.js'
 import { freshWallet, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
-/** Names of the wallets below that only sign, by kind. */
-const SIGN_ONLY: Record<Exclude<WalletKindName, AddressType>, string> = {
-  bitcoin: 'UniSat',
-  cosmos: 'Keplr',
-  sui: 'Of Sui',
-}
+/** Wallets that only sign, one of each kind. */
+const SIGN_ONLY = Object.values(SIGNERS).flatMap((signers) =>
+  'inBrowser' in signers ? [{ accounts: signers.accounts, ...signers.inBrowser }] : [],
+)
 
 /** Wallets that violate their standards, and keys that expire while a visitor types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
   const screen = narrowScreen()
   const { press, expectMessage } = handsOf(screen)
   let page: Page
-  let bitcoin: Account
-  let cosmos: Account
-  let sui: Account
 
   beforeAll(async () => {
     page = screen.page
-    const of = async (kind: WalletKindName, form: number) =>
-      (await SIGNERS[kind].accounts(randomBytes(32)))[form]!
-    ;[bitcoin, cosmos, sui] = await Promise.all([of('bitcoin', 2), of('cosmos', 0), of('sui', 0)])
-    for (const [name, account] of Object.entries({ bitcoin, cosmos, sui }))
-      await screen.context.exposeFunction(`sign_${name}`, account.sign)
-    await screen.context.addInitScript({
-      content: `{
-        window.unisat = {
-          requestAccounts: async () => ['${bitcoin.address}'],
-          signMessage: (message, type) => { if (type === 'bip322-simple') return window.sign_bitcoin(message) },
-        }
-        window.keplr = {
-          getKey: async () => ({ bech32Address: '${cosmos.address}' }),
-          signArbitrary: async (chain, address, message) => JSON.parse(await window.sign_cosmos(message)),
-        }
-        const connect = async () => ({ accounts: [{ address: '${sui.address}', chains: ['sui:mainnet'] }] })
-        const signPersonalMessage = async ({ message }) => ({ signature: await window.sign_sui(new TextDecoder().decode(message)) })
-        const features = { 'standard:connect': { connect }, 'sui:signPersonalMessage': { signPersonalMessage } }
-        window.addEventListener('wallet-standard:app-ready', ({ detail }) =>
-          detail.register({ version: '1.0.0', name: 'Of Sui', icon: '', accounts: [], chains: ['sui:mainnet'], features }))
-      }`,
-    })
+    for (const [i, { accounts, place, script }] of SIGN_ONLY.entries()) {
+      const { address, sign } = (await accounts(randomBytes(32)))[place]!
+      await screen.context.exposeFunction(`sign${i}`, sign)
+      await screen.context.addInitScript({ content: script(address, `window.sign${i}`) })
+    }
     await screen.context.addInitScript({
       content: `{
         const announce = (info, request) =>
@@ -82,7 +58,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   it('shows every usable wallet, also two with one id, within a narrow screen', async () => {
     await wallet('Late').waitFor()
     const shown = await page.locator('.wallets li span').allTextContents()
-    const others = Object.values(SIGN_ONLY)
+    const others = SIGN_ONLY.map(({ name }) => name)
     expect(shown.sort()).toEqual(['Late', 'None', 'Test Wallet', 'Twin', LONG, ...others].sort())
     expect(await page.locator('.wallets img').count()).toBe(1)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
@@ -103,7 +79,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     }
   })
 
-  it.each(Object.values(SIGN_ONLY))('signs in with %s', async (name) => {
+  it.each(SIGN_ONLY)('signs in with $name', async ({ name }) => {
     await wallet(name).click()
     await expectMessage('Signed in.')
     await press('Sign out')
@@ -111,6 +87,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
   })
 
   it('signs in with a wallet outside the browser, by a typed signature', async () => {
+    const bitcoin = (await SIGNERS.bitcoin.accounts(randomBytes(32)))[2]!
     await page.getByText('A wallet that signs elsewhere').click()
     await page.getByLabel('Its address').fill(bitcoin.address)
     await page.getByLabel('Its kind').selectOption('bitcoin')

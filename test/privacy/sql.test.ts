@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confirmCredits } from '../../src/db/bridge/credits.js'
 import { hideSqlFeedCopy } from '../../src/db/journal/feed.js'
 import { sqlWorker } from '../../src/push/sql.js'
-import type { EventType } from '../../src/registry/journal/eventTypes.js'
+import { EVENTS, type EventType, type MirrorState } from '../../src/registry/journal/eventTypes.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Network } from '../../src/registry/primitives/network.js'
@@ -25,17 +25,24 @@ const docs = readFileSync('docs/use/sql.md', 'utf8')
 const { signal } = new AbortController()
 const run = process.env.VITEST_POOL_ID ?? '0'
 
-/** View that events of each type change besides `events`, null for none. */
-const VIEW_OF: Record<EventType, string | null> = {
-  CREATE_CLUSTER: 'clusters',
-  ADD_WALLET: 'wallets',
-  REGISTER_NAME: 'names',
-  UPDATE_WALLET_NAME: 'wallets',
-  VERIFY_WALLET: 'wallets',
-  REMOVE_WALLET: 'wallets',
-  BACKUP_WALLET: 'wallets',
-  TRANSFER_NAME: 'names',
-  REGISTER_COMMUNITY_NAME: 'community_names',
+/** View of the state that each change of a mirror writes. */
+const VIEW_OF: Record<keyof MirrorState, string> = {
+  createCluster: 'clusters',
+  addWallet: 'wallets',
+  changeWallet: 'wallets',
+  removeWallet: 'wallets',
+  registerName: 'names',
+  transferName: 'names',
+  registerCommunityName: 'community_names',
+}
+
+/** Views that events of a type change besides `events`. */
+function viewsOf(type: EventType): string[] {
+  const views: string[] = []
+  const record = (view: string) => () => void views.push(view)
+  const changes = Object.entries(VIEW_OF).map(([change, view]) => [change, record(view)])
+  EVENTS[type].apply(Object.fromEntries(changes), {} as never)
+  return views
 }
 
 const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
@@ -99,13 +106,16 @@ const rowsOf = async (sql: string) => (await readers[0].query(sql)).rows
 const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS type FROM information_schema.columns
   WHERE table_schema = 'registry_v1' ORDER BY table_name, ordinal_position`
 
-it.each(Object.entries(VIEW_OF))('events of the type %s change the view %s', async (type, view) => {
-  const { rows } = await twins[0].pool.query<{ viewname: string }>(
-    "SELECT viewname FROM pg_views WHERE schemaname = 'registry_v1' AND definition LIKE $1",
-    [`%'${type}'%`],
-  )
-  expect(rows.map(({ viewname }) => viewname)).toEqual(view === null ? [] : [view])
-})
+it.each((Object.keys(EVENTS) as EventType[]).map((type) => ({ type, views: viewsOf(type) })))(
+  'events of the type $type change the views $views',
+  async ({ type, views }) => {
+    const { rows } = await twins[0].pool.query<{ viewname: string }>(
+      "SELECT viewname FROM pg_views WHERE schemaname = 'registry_v1' AND definition LIKE $1",
+      [`%'${type}'%`],
+    )
+    expect(rows.map(({ viewname }) => viewname)).toEqual(views)
+  },
+)
 
 describe('registry_v1', () => {
   it('has the views, columns and types that its page lists', async () => {

@@ -32,9 +32,16 @@ const COMPARE: Record<string, (a: number, b: number) => boolean> = {
   '==': (a, b) => a === b,
 }
 
+/** The value of a group of samples, by aggregation. */
+const AGGREGATIONS: Record<string, (values: readonly number[]) => number> = {
+  max: (values) => Math.max(...values),
+  min: (values) => Math.min(...values),
+  sum: (values) => values.reduce((total, value) => total + value, 0),
+}
+
 /**
- * The samples for which an expression holds, of the part of PromQL that the rules use: selectors, `rate`, `max by`, a
- * comparison with a number or, matched `on` labels, with another selector, and `unless on`.
+ * The samples for which an expression holds, of the part of PromQL that the rules use: selectors, `rate`, an
+ * aggregation `by` labels, a comparison with a number or, matched `on` labels, with another selector, and `unless on`.
  * @param scrapes two, five minutes apart
  * @throws Error for any other expression, and for a selector whose metric is in no scrape
  */
@@ -69,20 +76,39 @@ function vector(expr: string, scrapes: [Sample[], Sample[]]): Sample[] {
       value: (sample.value - before![i]!.value) / SCRAPES_APART_S,
     }))
   }
-  const max = /^max by \((.+)\) \((.+)\)$/.exec(expr)
-  return max ? maxBy(max[1]!.split(', '), select(max[2]!, scrapes[1])) : select(expr, scrapes[1])
+  const aggregated = /^(\w+) by \(([\w, ]+)\) \((.+)\)$/.exec(expr)
+  if (!aggregated) return select(expr, scrapes[1])
+  const [, name, by, inner] = aggregated
+  const aggregate = AGGREGATIONS[name!]
+  if (!aggregate) throw notRead(expr)
+  return aggregateBy(by!.split(', '), vector(inner!, scrapes), aggregate)
 }
 
-function maxBy(by: readonly string[], samples: readonly Sample[]): Sample[] {
-  const key = ({ labels }: Sample) => by.map((label) => labels[label]).join()
-  return samples.filter(
-    (one) => !samples.some((other) => key(other) === key(one) && other.value > one.value),
-  )
+function aggregateBy(
+  by: readonly string[],
+  samples: readonly Sample[],
+  aggregate: (values: readonly number[]) => number,
+): Sample[] {
+  const groups = new Map<string, Sample[]>()
+  for (const sample of samples) {
+    const key = by.map((label) => sample.labels[label]).join()
+    groups.set(key, [...(groups.get(key) ?? []), sample])
+  }
+  return [...groups.values()].map((group) => ({
+    name: group[0]!.name,
+    labels: Object.fromEntries(by.map((label) => [label, group[0]!.labels[label]!])),
+    value: aggregate(group.map(({ value }) => value)),
+  }))
 }
+
+const notRead = (expr: string): Error =>
+  new Error(
+    `test/support/alertRules.ts does not read "${expr}": it reads selectors, rate(…[5m]), ${Object.keys(AGGREGATIONS).join(', ')} by (…) (…), and one comparison with a number or a selector`,
+  )
 
 function select(selector: string, scrape: readonly Sample[]): Sample[] {
   const parts = /^(\w+)(?:\{(.+)\})?$/.exec(selector)
-  if (!parts) throw new Error(`no selector: ${selector}`)
+  if (!parts) throw notRead(selector)
   const named = scrape.filter(({ name }) => name === parts[1])
   if (named.length === 0) throw new Error(`no such metric: ${parts[1]}`)
   return labelsOf(parts[2] ?? '').reduce(

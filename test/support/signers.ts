@@ -15,6 +15,7 @@ import {
 } from '@scure/btc-signer'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { WalletKindName } from '../../src/registry/auth/kinds.js'
+import type { AddressType } from '../../src/registry/families.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { ed25519PublicKey } from '../../src/registry/primitives/ed25519.js'
 import { solanaAccount } from '../api/wallets.js'
@@ -36,27 +37,69 @@ interface Signers {
   encode(bytes: Buffer, like: string): string
 }
 
+/** A wallet of a browser that only signs. */
+interface BrowserWallet {
+  name: string
+  /** Place of its account among the kind's accounts. */
+  place: number
+  /** Script that brings the wallet into a page. @param sign expression of the function that signs a text */
+  script(address: string, sign: string): string
+}
+
+/** Wallets of a kind that also pays are in the pages' other tests. */
+type RowOf<Kind> = Signers & (Kind extends AddressType ? unknown : { inBrowser: BrowserWallet })
+
 const HEX = { decode: fromHex, encode: toHex }
 const BASE64 = {
   decode: (text: string) => Buffer.from(text, 'base64'),
   encode: (bytes: Buffer) => bytes.toString('base64'),
 }
 
-export const SIGNERS: Record<WalletKindName, Signers> = {
+export const SIGNERS: { readonly [Kind in WalletKindName]: RowOf<Kind> } = {
   evm: { accounts: async (key) => [evmAccount(key)], ...HEX },
   solana: { accounts: async (key) => [solanaAccount(key)], ...HEX },
   bitcoin: {
     accounts: async (key) =>
       (['p2pkh', 'p2sh', 'p2wpkh', 'p2tr'] as const).map((form) => bitcoinAccount(form, key)),
     ...BASE64,
+    inBrowser: {
+      name: 'UniSat',
+      place: 2,
+      script: (address, sign) => `window.unisat = {
+        requestAccounts: async () => ['${address}'],
+        signMessage: (message, type) => { if (type === 'bip322-simple') return ${sign}(message) },
+      }`,
+    },
   },
   cosmos: {
     accounts: (key) => Promise.all(['cosmos', 'osmo'].map((prefix) => cosmosAccount(prefix, key))),
     decode: (text) => BASE64.decode(JSON.parse(text).signature),
     encode: (bytes, like) =>
       JSON.stringify({ ...JSON.parse(like), signature: BASE64.encode(bytes) }),
+    inBrowser: {
+      name: 'Keplr',
+      place: 0,
+      script: (address, sign) => `window.keplr = {
+        getKey: async () => ({ bech32Address: '${address}' }),
+        signArbitrary: async (chain, address, message) => JSON.parse(await ${sign}(message)),
+      }`,
+    },
   },
-  sui: { accounts: async (key) => [0, 1, 2].map((flag) => suiAccount(flag, key)), ...BASE64 },
+  sui: {
+    accounts: async (key) => [0, 1, 2].map((flag) => suiAccount(flag, key)),
+    ...BASE64,
+    inBrowser: {
+      name: 'Of Sui',
+      place: 0,
+      script: (address, sign) => `{
+        const connect = async () => ({ accounts: [{ address: '${address}', chains: ['sui:mainnet'] }] })
+        const signPersonalMessage = async ({ message }) => ({ signature: await ${sign}(new TextDecoder().decode(message)) })
+        const features = { 'standard:connect': { connect }, 'sui:signPersonalMessage': { signPersonalMessage } }
+        window.addEventListener('wallet-standard:app-ready', ({ detail }) =>
+          detail.register({ version: '1.0.0', name: 'Of Sui', icon: '', accounts: [], chains: ['sui:mainnet'], features }))
+      }`,
+    },
+  },
 }
 
 function evmAccount(key: Uint8Array): Account {

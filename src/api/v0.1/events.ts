@@ -1,5 +1,6 @@
 import { findWinningBids } from '../../db/registry/owners.js'
 import { mapInTurns } from '../../ops/turns.js'
+import { clusterOfEvent } from '../../registry/journal/eventForms.js'
 import type { FeedItem } from '../../registry/journal/events.js'
 import {
   EVENTS,
@@ -107,7 +108,7 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const { type, text: address } = decodeWallet(wallet)
   const json = JSON.stringify({
     eventType,
-    clusterId: event.cluster,
+    clusterId: clusterOfEvent(event),
     bytes32Address: toHex(addressToWord(wallet)),
     address,
     addressType: type,

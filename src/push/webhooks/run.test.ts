@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type pg from 'pg'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -13,7 +14,7 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { WorkerLoops } from '../../ops/loops.js'
-import { deliverNext } from './deliver.js'
+import { deliverNext, type FeedPage, type MESSAGE_TYPES } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -25,11 +26,14 @@ let receiver: Server
 const SILENT = 0
 let status = 503
 let asked = 0
+/** Body of the newest message. */
+let received = ''
 
 beforeAll(async () => {
   pool = database.pool
-  receiver = createServer((_request, response) => {
+  receiver = createServer(async (request, response) => {
     asked += 1
+    received = await text(request)
     if (status !== SILENT) response.writeHead(status).end()
   })
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -39,13 +43,8 @@ afterAll(() => {
   receiver.close()
 })
 
-const readFeed = async () => ({
-  generation: 1,
-  items: ['{}'],
-  last: 1,
-  hasMore: false,
-  resume: 'next',
-})
+const PAGE: FeedPage = { generation: 1, items: ['{}'], last: 1, hasMore: false, resume: 'next' }
+const readFeed = async () => PAGE
 
 /** Runs the webhooks of a process until a condition holds. */
 async function run(until: () => boolean | Promise<boolean>, timeout: number): Promise<void> {
@@ -102,6 +101,29 @@ it('a delivery that a process stopped is sent at once by the next process', asyn
   status = 200
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 4, 8_000)
 })
+
+/** For each type of message, a page of the feed after which it is sent, and its fields. */
+const MESSAGES: Record<
+  (typeof MESSAGE_TYPES)[number],
+  { page: FeedPage | null; fields: Record<string, unknown> }
+> = {
+  events: { page: PAGE, fields: { items: [{}], resume: 'next' } },
+  feed_restarted: { page: null, fields: { generation: 2 } },
+}
+
+it.each(Object.entries(MESSAGES))(
+  'a receiver gets a message of the type %s',
+  async (type, { page, fields }) => {
+    status = 200
+    const [stored] = await listWebhooks(pool)
+    const hook = { ...stored!, leaseMs: 0, headGeneration: 2, headSeen: 1 }
+    const { signal } = new AbortController()
+    const ports = { readFeed: async () => page, allowsPrivate: true, nowMs: Date.now, signal }
+    expect(await deliverNext(hook, ports)).not.toHaveProperty('failure')
+    const { id, network } = hook
+    expect(JSON.parse(received)).toEqual({ type, webhook: id, network, ...fields })
+  },
+)
 
 it('a webhook that fails for more than five days is parked, and not before', async () => {
   status = 503

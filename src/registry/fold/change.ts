@@ -1,5 +1,4 @@
 import type { ClusterChange } from '../journal/change.js'
-import { encodeChangeEffects } from '../journal/effects.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
@@ -13,6 +12,7 @@ import {
   isTakenBelowCommunity,
   loadedCluster,
   removeWallet,
+  setEvents,
   setWallet,
 } from './work.js'
 
@@ -39,8 +39,7 @@ export function applyChange(work: FoldState, row: JournalRow, change: ClusterCha
   const after = work.verified.get(key)
   const isPublic = (before && !before.isPrivate) || (after && !after.isPrivate)
   row.actor = isPublic ? change.actor : pseudonym
-  row.effects = encodeChangeEffects({ cluster, events })
-  row.publicCount = events.length
+  setEvents(row, cluster, events)
   return decision
 }
 

@@ -4,7 +4,7 @@ import { ANY_PAYMENT, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
 import { type CommunityRules, communityRulesJson } from '../community/rules.js'
 import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
-import { encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
+import { encodeCommunityEffects } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
 import { addressOfWord, addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, loadedCluster, setRules } from './work.js'
+import { type FoldState, loadedCluster, setEvents, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -36,7 +36,7 @@ export function applyConfiguration(
   setRules(work, community, { atMs: row.atMs, rules })
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
-  row.effects = encodeChangeEffects({ cluster, events: [] })
+  setEvents(row, cluster, [])
   return { cluster, hasEffect: true }
 }
 

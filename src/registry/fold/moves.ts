@@ -1,9 +1,8 @@
 import type { MoveContent } from '../journal/change.js'
-import { encodeChangeEffects } from '../journal/effects.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
-import { type FoldState, loadedCluster } from './work.js'
+import { type FoldState, loadedCluster, setEvents } from './work.js'
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
@@ -55,8 +54,7 @@ export function continueMove(work: FoldState, row: JournalRow, { clusterId }: Mo
   if (!move) return
   const events = writeDown(work, move, row.seq)
   row.actor = move.actor
-  row.effects = encodeChangeEffects({ cluster: move.target, events })
-  row.publicCount = events.length
+  setEvents(row, move.target, events)
 }
 
 /** Transfers the next names of a move. */

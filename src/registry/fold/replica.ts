@@ -1,5 +1,5 @@
 import { encodeBidEffects, encodeChangeEffects } from '../journal/effects.js'
-import { clustersOfEvent, toStoredEvent } from '../journal/eventForms.js'
+import { clusterOfEvent, clustersOfEvent, toStoredEvent } from '../journal/eventForms.js'
 import {
   EVENTS,
   type MirrorState,
@@ -122,9 +122,10 @@ class CopyState implements MirrorState {
     this.#event = read
     const { event } = read
     EVENTS[event.type].apply(this, event as never)
+    const cluster = clusterOfEvent(event)
     const wallet =
-      'wallet' in event && event.cluster !== null
-        ? this.#walletsOf(event.cluster).get(keyOf(event.wallet))
+      'wallet' in event && cluster !== null
+        ? this.#walletsOf(cluster).get(keyOf(event.wallet))
         : undefined
     return toStoredEvent(event, (id) => this.#serialOf(id), wallet)
   }
@@ -246,6 +247,6 @@ function contentOf(
     })
     return { kind: 'bid', body: Buffer.concat(words), effects }
   }
-  const effects = encodeChangeEffects({ cluster: last.cluster ?? 0, events })
+  const effects = encodeChangeEffects({ cluster: clusterOfEvent(last) ?? 0, events })
   return { kind: 'move_names', body: Buffer.alloc(0), effects }
 }

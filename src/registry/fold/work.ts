@@ -1,11 +1,14 @@
 import type { RulesVersion } from '../community/history.js'
+import { encodeChangeEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
+import type { PublicEvent } from '../journal/eventTypes.js'
 import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import {
   type ClusterState,
   communityNameKey,
+  type JournalRow,
   type RegistrySlice,
   type RowChanges,
   type WalletRow,
@@ -18,6 +21,12 @@ export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
   /** Rules of the current entry. */
   rules: Ruleset
   changes: RowChanges
+}
+
+/** Gives an entry of a cluster its public events, in order. */
+export function setEvents(row: JournalRow, cluster: number, events: PublicEvent[]): void {
+  row.effects = encodeChangeEffects({ cluster, events })
+  row.publicCount = events.length
 }
 
 export function beginFold(before: RegistrySlice, entries: readonly Entry[]): FoldState {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { bytes, type Codec, decodeValue, encodeValue } from './codec.js'
-import { eventCodec, parseEventData } from './eventForms.js'
+import { clusterOfEvent, eventCodec, parseEventData } from './eventForms.js'
 import { EVENTS, type EventType } from './eventTypes.js'
 
 const id = bytesOf(32).map((raw): string => toHex(raw))
@@ -38,6 +38,13 @@ describe('an event', () => {
         }
       }),
     )
+  })
+
+  it('belongs to its first cluster, or to none', () => {
+    const name = { community: 'club', name: 'alice', wallet: Buffer.alloc(21, 1) }
+    expect(clusterOfEvent({ type: 'CREATE_CLUSTER', cluster: 5 })).toBe(5)
+    expect(clusterOfEvent({ type: 'TRANSFER_NAME', name: 'alice', cluster: 5, from: 4 })).toBe(5)
+    expect(clusterOfEvent({ type: 'REGISTER_COMMUNITY_NAME', ...name, cluster: null })).toBeNull()
   })
 
   it('has a unique code', () => {

@@ -39,6 +39,10 @@ export const clustersOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullabl
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
 
+/** Cluster that an event belongs to; null for none. */
+export const clusterOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster> | null =>
+  clustersOfEvent(event)[0] ?? null
+
 /** `data` of v1 as JSON. @param idOf public id of a cluster, hex */
 export function eventData<Cluster>(
   event: ShownEvent<Cluster>,

@@ -77,7 +77,7 @@ interface EventRow<F extends EventFields, V01 extends V01Type | null> {
    * order.
    */
   fields: F
-  /** Applies the event to a mirror's state. */
+  /** Applies the event to a mirror's state. Does nothing for an event that changes no state. */
   apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 

@@ -20,17 +20,17 @@ it.each([
   expect(defaultConfirmation(role, label)).toEqual(policy)
 })
 
-interface Case {
+interface Case<Kind extends Confirmation['kind']> {
   /** As the chains file has it. */
   given: unknown
-  policy: Confirmation
+  policy: Extract<Confirmation, { kind: Kind }>
   tagged?: number
   confirmed: number
   bridgeBlocks: number
 }
 
-/** By kind, so that a new kind does not compile without a case. */
-const CASES: Record<Confirmation['kind'], Case[]> = {
+/** By kind, so that a new kind does not compile without a case of its own. */
+const CASES: { [Kind in Confirmation['kind']]: [Case<Kind>, ...Case<Kind>[]] } = {
   tag: [
     { given: 'safe', policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
     { given: 'finalized', policy: finalized, confirmed: -1, bridgeBlocks: 64 },

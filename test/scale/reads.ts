@@ -1,0 +1,261 @@
+import {
+  findBundleAllocations,
+  findClaimable,
+  findConfirmedClaim,
+  findOpenAirdrop,
+} from '../../src/db/airdrop/answers.js'
+import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
+import { findApiKeyRate, listApiKeys } from '../../src/db/auth/apiKeys.js'
+import { readBuckets } from '../../src/db/auth/limitBuckets.js'
+import { findSession } from '../../src/db/auth/sessions.js'
+import { findShare } from '../../src/db/auth/shares.js'
+import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
+import { findMessages } from '../../src/db/bridge/packets.js'
+import { readHubState } from '../../src/db/deployment/chainStates.js'
+import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
+import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
+import { readFeedLogState, readLog, readTiles } from '../../src/db/journal/log.js'
+import {
+  findJournalledTx,
+  findTailTx,
+  findTrackedTx,
+  readTxProgress,
+} from '../../src/db/journal/transactions.js'
+import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
+import { findPaidNames, findPayments } from '../../src/db/payments/ofTransaction.js'
+import { findPayouts } from '../../src/db/payments/open.js'
+import type { Queryable } from '../../src/db/pg/rows.js'
+import {
+  clusterExists,
+  findClusterById,
+  findClusterByName,
+  findClusterId,
+  findClusterIdByName,
+} from '../../src/db/registry/clusters.js'
+import {
+  clustersWithVerifiedWallet,
+  communityNameAvailability,
+  findCommunities,
+  findCommunityRules,
+  findMembers,
+  findOwnedCommunityNames,
+  readCallerRights,
+} from '../../src/db/registry/communityNames.js'
+import {
+  findBundles,
+  findNamesByPrefix,
+  findNamesOfAddresses,
+  findWalletsByNames,
+  findWalletsByTypes,
+  readAvailability,
+} from '../../src/db/registry/lookups.js'
+import {
+  findOwnedNames,
+  findWinningBids,
+  registrationPosition,
+} from '../../src/db/registry/owners.js'
+import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
+import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
+import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/population.js'
+
+/** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
+export const NAMES = 5_000
+const OWNER = 1
+const FULL = 2
+export const COMMUNITY = 5
+export const ORDINARY = 1_234
+export const NETWORK = 'mainnet'
+
+const page = { floor: 0, limit: 10, events: 10, from: null } as const
+const LAST = 1_000_000
+const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
+const greatest = shapeOf(OWNER, NAMES).names
+
+const STRANGER = Buffer.alloc(32, 1)
+
+/**
+ * Queries by purpose, with the most rows that each may read: a few for each row of its page or its input. Where the
+ * registry of this test has no rows (sessions, shares, messages, airdrops, logs), a query only shows that it uses an index.
+ */
+export const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
+  ['the name of an address', 2, (db) => findNamesOfAddresses(db, NETWORK, [walletOf(ORDINARY)])],
+  ['the name of an owner of many', 2, (db) => findNamesOfAddresses(db, NETWORK, [walletOf(OWNER)])],
+  [
+    'the name of a stranger with a community name',
+    3,
+    (db) => findNamesOfAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)]),
+  ],
+  [
+    'the address of a name',
+    2,
+    (db) => findWalletsByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }]),
+  ],
+  [
+    'the address of a wallet of a full cluster',
+    8,
+    (db) => findWalletsByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
+  ],
+  ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
+  ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
+  [
+    'a cluster by its id',
+    60,
+    (db) => findClusterById(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+  ],
+  ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
+  ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
+  [
+    'wallets of clusters, up to a limit',
+    12,
+    (db) => findPublicWallets(db, NETWORK, [nameOf(FULL)], 10),
+  ],
+  [
+    'names of the greatest owner',
+    32,
+    (db) => findOwnedNames(db, NETWORK, walletOf(OWNER), { after: 5, limit: 10 }),
+  ],
+  [
+    'the place of a name',
+    1,
+    (db) =>
+      registrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+  ],
+  [
+    'names below communities',
+    5,
+    (db) => findOwnedCommunityNames(db, NETWORK, strangerOf(COMMUNITY, 0), { after: 0, limit: 10 }),
+  ],
+  ['communities, from one on', 10, (db) => findCommunities(db, NETWORK, { after: '', limit: 10 })],
+  [
+    'names below a community, from one on',
+    10,
+    (db) => findMembers(db, NETWORK, nameOf(COMMUNITY), { after: 'a', limit: 10 }),
+  ],
+  [
+    'airdrops that may be claimed from',
+    0,
+    (db) => findClaimable(db, NETWORK, { nowS: 0, limit: 10 }),
+  ],
+  ['rules of a community', 2, (db) => findCommunityRules(db, NETWORK, nameOf(COMMUNITY))],
+  [
+    'availability below a community',
+    60,
+    (db) =>
+      communityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [
+        price,
+      ]),
+  ],
+  [
+    'membership in clusters',
+    3,
+    (db) => clustersWithVerifiedWallet(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
+  ],
+  ['bids of a transaction', 2, (db) => findJournalledTx(db, NETWORK, [txOf(ORDINARY, 0)])],
+  [
+    'the first page of the feed',
+    11,
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
+  ],
+  [
+    'a page in the middle',
+    11,
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
+  ],
+  [
+    'the newest page',
+    12,
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'newest', first: null }),
+  ],
+  [
+    'a page of an actor',
+    10,
+    (db) =>
+      readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
+  ],
+  [
+    'a page of nobody',
+    20,
+    (db) =>
+      readJournalRange(db, NETWORK, {
+        ...page,
+        order: 'newest',
+        first: null,
+        from: STORED_ZERO_ADDRESS,
+      }),
+  ],
+  [
+    'the events since a time',
+    40,
+    (db) => findFirstEventSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2),
+  ],
+  ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
+  [
+    'money that is owed',
+    70,
+    (db) => findPaymentsOwedToPayer(db, NETWORK, walletOf(ORDINARY), LAST),
+  ],
+  ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
+  ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
+  ['credits of the hub', 1, (db) => findCreditsOfAddress(db, NETWORK, walletOf(ORDINARY))],
+  ['a key of a wallet', 1, (db) => findApiKeyRate(db, STRANGER)],
+  ['buckets of a client', 4, (db) => readBuckets(db, ['a', 'b'])],
+  ['a session', 1, (db) => findSession(db, STRANGER)],
+  ['a share of a wallet', 4, (db) => findShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER))],
+  ['credits of a transaction', 1, (db) => findCreditsOfTransaction(db, NETWORK, txOf(ORDINARY, 0))],
+  ['messages of a transaction', 4, (db) => findMessages(db, NETWORK, txOf(ORDINARY, 0))],
+  ['payments of a transaction', 4, (db) => findPayments(db, NETWORK, txOf(ORDINARY, 0))],
+  ['names paid by a transaction', 4, (db) => findPaidNames(db, NETWORK, txOf(ORDINARY, 0))],
+  ['the tail of a transaction', 4, (db) => findTailTx(db, NETWORK, 1, txOf(ORDINARY, 0))],
+  ['a tracked transaction', 2, (db) => findTrackedTx(db, NETWORK, txOf(ORDINARY, 0))],
+  ['the progress of transactions', 8, (db) => readTxProgress(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['the state of a hub', 4, (db) => readHubState(db, NETWORK, '1')],
+  ['the head', 1, (db) => readJournalHead(db, NETWORK)],
+  ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
+  ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
+  ['a log', 2, (db) => readLog(db, NETWORK, 1)],
+  ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
+  ['the open airdrop of a community', 2, (db) => findOpenAirdrop(db, NETWORK, nameOf(COMMUNITY))],
+  [
+    'allocations of a full bundle',
+    1_010,
+    (db) => findBundleAllocations(db, NETWORK, 1, walletOf(FULL)),
+  ],
+  ['proofs of an airdrop', 4, (db) => readAirdropProofs(db, NETWORK, 1, [0])],
+  [
+    'the claim of a bundle',
+    8,
+    (db) =>
+      findConfirmedClaim(db, {
+        network: NETWORK,
+        community: nameOf(COMMUNITY),
+        clusterId: clusterId(NETWORK, walletOf(ORDINARY), 0),
+        caller: walletOf(ORDINARY),
+      }),
+  ],
+  ['the id of a cluster by its name', 4, (db) => findClusterIdByName(db, NETWORK, nameOf(FULL))],
+  [
+    'whether a cluster exists',
+    2,
+    (db) => clusterExists(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+  ],
+  [
+    'the standing of a caller',
+    60,
+    (db) =>
+      readCallerRights(db, NETWORK, {
+        community: nameOf(COMMUNITY),
+        name: 'free',
+        caller: walletOf(ORDINARY),
+        wallet: walletOf(OWNER),
+      }),
+  ],
+  ['the bundle of an address', 60, (db) => findBundles(db, NETWORK, [walletOf(ORDINARY)], null)],
+  [
+    'wallets of a type in a full cluster',
+    1_010,
+    (db) => findWalletsByTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
+  ],
+  ['winning bids', 4, (db) => findWinningBids(db, NETWORK, [nameOf(ORDINARY)])],
+  ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],
+]
