@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mapInTurns, waitForTurn } from './turns.js'
+import { CHEAP_AT_ONCE, mapInTurns, waitForCheapTurn, waitForTurn } from './turns.js'
 
 const turn = () => waitForTurn({ address: '192.0.2.1' })
 
@@ -34,6 +34,25 @@ it('a turn of the event loop has one part, however much work there is', async ()
   )
   isDone = true
   expect(most).toBeLessThanOrEqual(2)
+})
+
+it('a turn of the event loop has a bounded number of cheap pieces, and addresses take turns', async () => {
+  const begun: string[] = []
+  const mostOfTurn: number[] = []
+  let seen = 0
+  let isDone = false
+  const look = () => {
+    mostOfTurn.push(begun.length - seen)
+    seen = begun.length
+    if (!isDone) setImmediate(look)
+  }
+  setImmediate(look)
+  const begin = (address: string) => waitForCheapTurn({ address }).then(() => begun.push(address))
+  const many = Array.from({ length: 100 }, () => begin('192.0.2.1'))
+  await Promise.all([...many, begin('192.0.2.2')])
+  isDone = true
+  expect(Math.max(...mostOfTurn)).toBeLessThanOrEqual(2 * CHEAP_AT_ONCE)
+  expect(begun.indexOf('192.0.2.2')).toBeLessThan(2 * CHEAP_AT_ONCE)
 })
 
 it('the long work of one address delays the first part of another by one part', async () => {

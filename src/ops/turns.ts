@@ -7,7 +7,11 @@ export type WaitForTurn = () => Promise<void>
 /** Elements that are mapped between two turns of other requests: some ms of the slowest parsing. */
 const AT_ONCE = 100
 
+/** Cheap pieces of work in one turn of the event loop: about a millisecond together. Each turn costs system calls. */
+export const CHEAP_AT_ONCE = 8
+
 const parts = new FairQueue({ atOnce: 1 })
+const cheapParts = new FairQueue({ atOnce: CHEAP_AT_ONCE })
 
 /**
  * Waits until a part of long work may run. However much long work this process has, each turn of the event loop runs
@@ -15,6 +19,10 @@ const parts = new FairQueue({ atOnce: 1 })
  */
 export const waitForTurn = (asker: QueueClient): Promise<void> =>
   parts.run(asker, () => setImmediate())
+
+/** Waits until a cheap piece of work may run. Each turn of the event loop runs at most `CHEAP_AT_ONCE`. */
+export const waitForCheapTurn = (asker: QueueClient): Promise<void> =>
+  cheapParts.run(asker, () => setImmediate())
 
 /** Maps many elements without blocking the process for the time of all of them. */
 export async function mapInTurns<T, U>(

@@ -41,6 +41,30 @@ describe('cached responses', () => {
     for (const name of await Promise.all(asked)) expect([null, later]).toContain(name)
   })
 
+  it('of the feed are as new as the last commit, and the network is that of the token', async () => {
+    const page = '/v1/events?orderBy=newest&limit=2'
+    const newest = async () => (await world.get(page)).body.items[0].data.name
+    const names = [freshName(), freshName()]
+    for (const name of names) {
+      await world.append('mainnet', [bid({ from: randomAddress(), name })])
+      for (let i = 0; i < 3; i++) expect(await newest()).toBe(name)
+    }
+    // without the journal, only what is cached is answered
+    await world.pool.query('ALTER TABLE journal_mainnet RENAME TO journal_away')
+    try {
+      expect((await world.get(page)).status).toBe(200)
+      expect((await world.get(`${page}0`)).status).toBe(500)
+    } finally {
+      await world.pool.query('ALTER TABLE journal_away RENAME TO journal_mainnet')
+    }
+
+    const end = (await world.get('/v1/events?testnet=true')).body.resume
+    const continued = async () => (await world.get(`/v1/events?nextPage=${end}`)).body.items
+    for (let i = 0; i < 3; i++) expect(await continued()).toEqual([])
+    await world.append('testnet', [bid({ from: randomAddress(), name: names[0]! })])
+    for (let i = 0; i < 3; i++) expect(await continued()).not.toEqual([])
+  })
+
   it('differ by network, query and method', async () => {
     for (let i = 0; i < 3; i++) {
       expect((await world.get(`/v1/names/address/${alice}`)).body.clusterName).toBe(first)

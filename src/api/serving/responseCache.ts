@@ -6,9 +6,11 @@ import type { BatchedLookups } from '../http/batches.js'
 import type { CacheSource } from '../http/route.js'
 
 const MAX_ANSWERS = 8_192
-/** Limits of a cached response: characters of its request, and bytes of its text. */
+/** Bytes of all cached texts. */
+const MAX_TOTAL_BYTES = 8 * 1_024 * 1_024
+/** Limits of a cached response: characters of its request, and bytes of its text, such as ten events of the feed. */
 const MAX_KEY_CHARS = 256
-const MAX_BYTES = 1_024
+const MAX_BYTES = 8_192
 /**
  * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution`: one
  * timer a second.
@@ -41,6 +43,8 @@ export function cacheKeyOf(
 export function createResponseCache(batches: Readonly<Record<Network, BatchedLookups>>) {
   const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
     max: MAX_ANSWERS,
+    maxSize: MAX_TOTAL_BYTES,
+    sizeCalculation: ({ message }) => Math.max(1, message.bytes),
     ...KEPT_MS,
   })
   return {

@@ -76,6 +76,7 @@ const events = route.get('/v1/events', {
     from,
   }),
   price: feedPagePrice(LIMIT),
+  cacheSource: 'journal',
   responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
@@ -85,7 +86,11 @@ const events = route.get('/v1/events', {
       sinceMs: sinceTimestampOf(request.query),
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
-    return eventPageAnswer(page, await mapInTurns(context.turn, page.items, write))
+    return {
+      ...eventPageAnswer(page, await mapInTurns(context.turn, page.items, write)),
+      // a token of the testnet may come without testnet=true
+      isTransient: page.network !== context.network,
+    }
   },
 })
 
