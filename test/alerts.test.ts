@@ -94,7 +94,7 @@ const process: ProcessState = {
   requests: [{ ...lookups, share: 0.5 }],
   pools: { read: pool },
   changesWaiting: 0,
-  staying: {},
+  openLongRequests: {},
 }
 const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<
   OutboxState['relayers'][number]['stats']

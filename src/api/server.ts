@@ -98,7 +98,7 @@ export function createApi(deps: ApiDeps) {
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
-    staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
+    openLongRequests: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     /**
      * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
      * once.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AmountError, BridgeError, ChainUnavailableError, orUnavailable } from './chain.js'
+import { AmountError, BridgeError, ChainUnavailableError, rethrowAsUnavailable } from './chain.js'
 import { RpcError } from './rpc/errors.js'
 
 const mistake = new TypeError('a mistake')
@@ -11,14 +11,14 @@ it.each<[what: string, thrown: Error]>([
   ['an amount', amount],
   ['the bridge', bridge],
 ])('%s is no chain that is away', async (_, thrown) => {
-  await expect(orUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toBe(thrown)
+  await expect(rethrowAsUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toBe(thrown)
 })
 
 it.each<[what: string, thrown: Error]>([
   ['a refusal of a plain question', new RpcError('refused', 'eth_call: no')],
   ['any other error', new Error('closed')],
 ])('%s counts as a chain that is away', async (_, thrown) => {
-  await expect(orUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toThrow(
+  await expect(rethrowAsUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toThrow(
     ChainUnavailableError,
   )
 })

@@ -84,7 +84,7 @@ export class ChainUnavailableError extends Error {
  * node that refuses a plain call is as good as no node.
  * @param what beginning of the message, such as `chain "1"`
  */
-export async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
+export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

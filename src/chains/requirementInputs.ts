@@ -6,7 +6,7 @@ import {
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { familyOf } from '../registry/families.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
-import { ChainUnavailableError, type CommunityPort, orUnavailable } from './chain.js'
+import { ChainUnavailableError, type CommunityPort, rethrowAsUnavailable } from './chain.js'
 import type { Call, Nodes } from './rpc/nodes.js'
 
 /** Source of balances, one per chain. */
@@ -19,7 +19,7 @@ export const createBalancePort = (
 ): BalancePort => ({
   label: nodes.label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${nodes.label}"`, () =>
+    rethrowAsUnavailable(`chain "${nodes.label}"`, () =>
       nodes.quorum((call) => balanceOf(call, token, wallet)),
     ),
 })

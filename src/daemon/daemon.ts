@@ -16,12 +16,12 @@ import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { WorkerLoops } from '../ops/loops.js'
+import { reportLostCommits } from '../ops/lostCommits.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
-import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
-import { ChangeNotifications } from '../push/news.js'
+import { ChangeNotifications } from '../push/changeNotifications.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { releaseTypedData } from '../registry/community/release.js'
@@ -63,7 +63,7 @@ export class Daemon {
   #relays: RelayRun[] = []
   readonly #mirrors: MirrorRun[] = []
   readonly #proofs: Promise<void>[] = []
-  #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
+  #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
   #isStopping = false
   readonly #leases: pg.Pool
@@ -103,7 +103,7 @@ export class Daemon {
       // a fault that broke or silenced one connection has probably affected the others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
       look: createRestoreDetector(this.#writePool, (network) =>
-        reportDatabaseWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
+        reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
     })
     this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
@@ -375,7 +375,7 @@ export class Daemon {
       requests: this.#requests.shares(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
-      staying: this.#api?.staying() ?? {},
+      openLongRequests: this.#api?.openLongRequests() ?? {},
     }
   }
 }

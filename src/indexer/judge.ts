@@ -22,7 +22,7 @@ import { areRequirementsMet, requirementsHash } from '../registry/community/requ
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
 import { encodePayment } from '../registry/journal/payment.js'
-import { keyOf, txKey } from '../registry/primitives/bytes.js'
+import { mapKey, txKey } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
@@ -157,7 +157,7 @@ export class PaymentJudge {
     const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules, ports)))
     const reads = all.filter((one) => one !== null)
     const payments = reads.length > 0 ? await enter(this.#options, reads) : 0
-    for (const { payment } of reads) this.#stuck.delete(keyOf(payment.id))
+    for (const { payment } of reads) this.#stuck.delete(mapKey(payment.id))
     return this.#outcome(payments)
   }
 
@@ -198,10 +198,10 @@ export class PaymentJudge {
 
   #postpone(id: Buffer, reason: string): void {
     const nowMs = this.#nowMs()
-    const before = this.#stuck.get(keyOf(id))
+    const before = this.#stuck.get(mapKey(id))
     const failures = (before?.failures ?? 0) + 1
     const pauseMs = backoffPauseMs(failures, BACKOFF_PAUSES_MS.payer)
-    this.#stuck.set(keyOf(id), {
+    this.#stuck.set(mapKey(id), {
       id,
       failures,
       nextMs: nowMs + pauseMs,
@@ -212,7 +212,7 @@ export class PaymentJudge {
 
   /** Forgets waiting payments that a rewind has removed. */
   #forgetGone(resting: readonly Buffer[], open: readonly OpenPayment[]): void {
-    const known = new Set([...resting, ...open.map(({ id }) => id)].map(keyOf))
+    const known = new Set([...resting, ...open.map(({ id }) => id)].map(mapKey))
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
   }
 
@@ -286,7 +286,7 @@ async function enter(
     const payments = still.map(({ payment }) => payment)
     const ids = payments.map(({ id }) => id)
     const freed = await findFreedNames(client, network, ids)
-    const entries = still.map((read) => entryOf(read, freed.get(keyOf(read.payment.id))))
+    const entries = still.map((read) => entryOf(read, freed.get(mapKey(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markAppended(client, network, ids)
     const refused = payments.filter(

@@ -1,6 +1,6 @@
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { reportDatabaseWentBack } from '../ops/wentBack.js'
+import { reportLostCommits } from '../ops/lostCommits.js'
 import type { Worker } from '../ops/worker.js'
 import { feedLogWorker, type LogWorkerOptions } from '../push/log.js'
 
@@ -18,7 +18,7 @@ export function watchedLogWorker(
   let levelMs = performance.now()
   const worker = feedLogWorker(ctx, {
     ...options,
-    onWentBack: () => reportDatabaseWentBack(ctx, network),
+    onWentBack: () => reportLostCommits(ctx, network),
     onBehind(events) {
       metrics.logBehind.set({ network }, events)
       const nowMs = performance.now()

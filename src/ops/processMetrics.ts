@@ -23,7 +23,7 @@ export interface ProcessState {
   /** Signed changes in the queue. */
   changesWaiting: number
   /** Long polls for a status, and open streams of the feed. */
-  staying: Readonly<Record<string, number>>
+  openLongRequests: Readonly<Record<string, number>>
 }
 
 export function createProcessMetrics(registry: Registry, state: () => ProcessState): void {
@@ -122,6 +122,6 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     'clusterd_http_staying',
     'Requests that wait for a status (waits), and open streams of the feed',
     ['kind'],
-    () => Object.entries(state().staying).map(([kind, count]) => [{ kind }, count]),
+    () => Object.entries(state().openLongRequests).map(([kind, count]) => [{ kind }, count]),
   )
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { isOwnError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
+import type { ChangeNotifications } from './changeNotifications.js'
 import { readEvents, type SerializedEvent } from './feedReader.js'
-import type { ChangeNotifications } from './news.js'
 
 const ENTRIES_AT_ONCE = 256
 /** Interval of polling, in case a notification was lost. */

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
-import { PlaceLimiter, type PlaceLimits } from './slots.js'
+import { CapacityLimiter, type CapacityLimits } from './capacityLimiter.js'
 
 /** Maximum number of open streams: of one address, and of the process. */
-export const MAX_STREAMS: PlaceLimits = { perClient: 50, total: 2_000 }
+export const MAX_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
 /** Interval of heartbeats: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
 /** Time limit for a client to read what was written. */
@@ -14,14 +14,14 @@ const PAGE_EVERY_MS = 20
 const HEARTBEAT = ':\n\n'
 
 export class FeedStreams {
-  readonly places: PlaceLimiter
+  readonly places: CapacityLimiter
   readonly #open = new Set<ServerResponse>()
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
   #hasEnded = false
 
   /** @param isLimited whether the number of streams of one address is limited */
   constructor(isLimited: boolean) {
-    this.places = new PlaceLimiter({
+    this.places = new CapacityLimiter({
       ...MAX_STREAMS,
       ...(!isLimited && { perClient: MAX_STREAMS.total }),
     })

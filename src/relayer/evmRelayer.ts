@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
+import { GAS_PER_REFUSAL } from '../chains/evm/community/ending.js'
 import { createDemandedTip, createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
@@ -232,7 +232,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     )
     // maxFeePerGas is twice the expected base fee
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
-    return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
+    return (GAS_PER_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 
   readonly #deliveryOf = (subject: Buffer): NewJob => ({

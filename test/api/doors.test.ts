@@ -4,7 +4,7 @@ import { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { PlaceLimiter } from '../../src/push/slots.js'
+import { CapacityLimiter } from '../../src/push/capacityLimiter.js'
 import { apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { memberOf } from './members.js'
 import { randomAddress, useApi } from './support.js'
@@ -207,8 +207,8 @@ describe('statements that look up many at once', () => {
 
 describe('a join of many short lines', () => {
   it('reserves memory for each line, until its caller is gone', async () => {
-    const takes = vi.spyOn(PlaceLimiter.prototype, 'take')
-    const frees = vi.spyOn(PlaceLimiter.prototype, 'free')
+    const takes = vi.spyOn(CapacityLimiter.prototype, 'take')
+    const frees = vi.spyOn(CapacityLimiter.prototype, 'free')
     const response = await fetch(`${world.url}/v1/wallets`, {
       method: 'POST',
       headers: { 'x-forwarded-for': newClient() },
@@ -224,8 +224,8 @@ describe('a join of many short lines', () => {
 
 describe('the body of a join that arrives after its answer', () => {
   it('reserves no memory', async () => {
-    const takes = vi.spyOn(PlaceLimiter.prototype, 'take')
-    const frees = vi.spyOn(PlaceLimiter.prototype, 'free')
+    const takes = vi.spyOn(CapacityLimiter.prototype, 'take')
+    const frees = vi.spyOn(CapacityLimiter.prototype, 'free')
     const head = headOf('POST /v1/wallets', newClient(), `content-length: ${MIB * 8}`)
     const opened = await Promise.all(Array.from({ length: 10 }, () => open(head, hurried)))
     await setTimeout(DEADLINE_MS / 2)

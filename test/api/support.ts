@@ -19,7 +19,7 @@ import { createListener, notifyBlock, notifyNetwork } from '../../src/db/pg/noti
 import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
-import { ChangeNotifications } from '../../src/push/news.js'
+import { ChangeNotifications } from '../../src/push/changeNotifications.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
@@ -63,7 +63,7 @@ export interface ApiWorld {
   append(network: Network, entries: readonly Entry[]): Promise<void>
   /** Replaces the hub's unconfirmed tail by these blocks. */
   tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
-  staying: Api['staying']
+  openLongRequests: Api['openLongRequests']
   /** Ends long polls and streams, like a process that stops. */
   release(): void
   stop(): Promise<void>
@@ -169,7 +169,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     request,
     get: (route) => request(route, {}),
     post: (route, body) => request(route, { method: 'POST', body: JSON.stringify(body) }),
-    staying: api.staying,
+    openLongRequests: api.openLongRequests,
     release: api.release,
     append: (network, entries) =>
       inTransaction(pool, async (client) => {

@@ -202,7 +202,7 @@ describe('a node on a fork from below the checkpoint', () => {
   async function caughtUp(
     database: string,
     others: readonly string[],
-    options?: { haltPatience?: { looks: number; ms: number } },
+    options?: { haltPatience?: { failures: number; ms: number } },
   ): Promise<LoneIndexer> {
     proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
     const start = (await head()) - BLOCKS_BEFORE
@@ -244,7 +244,7 @@ describe('a node on a fork from below the checkpoint', () => {
   })
 
   it('halts the chain after several checks over some time', async () => {
-    const haltPatience = { looks: 4, ms: 300 }
+    const haltPatience = { failures: 4, ms: 300 }
     const { indexer } = await caughtUp('fork_that_stays', [], { haltPatience })
     const since = performance.now()
     let looks = 0
@@ -255,7 +255,7 @@ describe('a node on a fork from below the checkpoint', () => {
       await sleep(LOOK_EVERY_MS)
     }
     expect(indexer.state.halted).toContain('has been replaced')
-    expect(looks).toBeGreaterThanOrEqual(haltPatience.looks)
+    expect(looks).toBeGreaterThanOrEqual(haltPatience.failures)
     expect(performance.now() - since).toBeGreaterThanOrEqual(haltPatience.ms)
   })
 

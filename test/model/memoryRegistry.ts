@@ -20,7 +20,7 @@ import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decod
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { rulesetOf } from '../../src/registry/journal/ruleset.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
-import { keyOf, toHex } from '../../src/registry/primitives/bytes.js'
+import { mapKey, toHex } from '../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
@@ -130,9 +130,9 @@ export function loadSlice(
       slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
   }
   for (const { id, serial } of registry.clusters) {
-    if (!keys.clusterIds.has(keyOf(id)) && !keys.continuedMoves.includes(keyOf(id))) continue
-    slice.clusterSerials.set(keyOf(id), serial)
-    if (keys.clusterIds.has(keyOf(id))) whole.add(serial)
+    if (!keys.clusterIds.has(mapKey(id)) && !keys.continuedMoves.includes(mapKey(id))) continue
+    slice.clusterSerials.set(mapKey(id), serial)
+    if (keys.clusterIds.has(mapKey(id))) whole.add(serial)
   }
   for (const community of keys.communities.keys()) {
     const holder = slice.owners.get(community)
@@ -167,7 +167,7 @@ function loadCommunities(registry: MemoryRegistry, slice: RegistrySlice, keys: R
     // loads all names that can hide an entry, more than the database loads
     if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.set(pair, seq)
     if (assigned === null || !keys.assignments.has(community)) continue
-    if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(keyOf(claim)))) continue
+    if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(mapKey(claim)))) continue
     for (const by of [assigned, claim])
       if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
   }
@@ -179,7 +179,7 @@ function wholeCluster(registry: MemoryRegistry, serial: number, keys: RowKeys): 
     (row) => row.cluster !== null && holderOf(registry, row.cluster) === serial,
   )
   return {
-    wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
+    wallets: new Map(rows.map((row) => [mapKey(row.address), row])),
     // of names that may move, only as many as the database reads
     names: held
       .filter(

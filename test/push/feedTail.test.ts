@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
+import { ChangeNotifications } from '../../src/push/changeNotifications.js'
 import { FeedTail } from '../../src/push/feedTail.js'
-import { ChangeNotifications } from '../../src/push/news.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 

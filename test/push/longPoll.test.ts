@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_LONG_POLLS } from '../../src/push/waits.js'
+import { MAX_LONG_POLLS } from '../../src/push/longPolls.js'
 import { bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
@@ -60,7 +60,7 @@ async function pollUntilMoved(tx: string): Promise<string> {
 }
 
 const waitingIn = async (count: number) => {
-  await expect.poll(() => world.staying().waits, { timeout: 60_000 }).toBe(count)
+  await expect.poll(() => world.openLongRequests().waits, { timeout: 60_000 }).toBe(count)
 }
 
 describe('a long poll for a status', () => {

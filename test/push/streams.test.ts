@@ -22,7 +22,7 @@ beforeAll(() => grow(20))
 afterEach(async () => {
   for (const stream of opened) stream.abort()
   opened.clear()
-  await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+  await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(0)
 })
 
 const grow = (count: number) =>
@@ -148,14 +148,14 @@ describe('a stream of the feed', () => {
         request.on('error', () => {})
       })
     await Promise.all(Array.from({ length: 30 }, leave))
-    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(0)
     const { items } = await feed()
     const { messages, cut, ended } = await open('fromTimestamp=0')
     // its turn comes after the others' turns
     await expect.poll(() => messages.length, WAIT).toBe(items.length)
     cut()
     await ended
-    await expect.poll(() => world.staying().streams, WAIT).toBe(0)
+    await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(0)
     const read = vi.spyOn(world.pool, 'query')
     await grow(1)
     await new Promise((resolve) => setTimeout(resolve, 500))
@@ -209,7 +209,7 @@ describe('a stream of the feed', () => {
         return response
       }),
     )
-    await expect.poll(() => world.staying().streams, WAIT).toBe(STREAMS)
+    await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(STREAMS)
     const each = (alive() - before) / STREAMS
     expect(each).toBeLessThan(BYTES_EACH)
     const cpu = process.cpuUsage()
@@ -248,7 +248,7 @@ it('streams are limited per address, and end when the process stops', async () =
     const refused = await world.get('/v1/events/stream')
     expect([refused.body.error, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
     streams[0]!.cut()
-    await expect.poll(() => world.staying().streams, WAIT).toBe(MAX_STREAMS.perClient - 1)
+    await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(MAX_STREAMS.perClient - 1)
     streams.push(await open())
     world.release()
     expect(await Promise.all(streams.slice(1).map(({ ended }) => ended))).toEqual(
@@ -280,7 +280,7 @@ it('a client without a stream takes one from clients that hold all streams of th
     const newcomer = await openFrom('127.0.2.1')
     expect(newcomer.statusCode).toBe(200)
     await expect.poll(() => crowd.filter(({ complete }) => complete).length, WAIT).toBe(1)
-    expect(world.staying().streams).toBe(MAX_STREAMS.total)
+    expect(world.openLongRequests().streams).toBe(MAX_STREAMS.total)
     // an address that already has a stream takes none
     const again = await Promise.all(
       Array.from({ length: addresses }, (_, i) => openFrom(`127.0.1.${i}`)),

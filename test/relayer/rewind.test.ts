@@ -54,7 +54,7 @@ describe('a rewind of a spoke', () => {
     const report = await rewindTo('8453', block)
     expect(report).toMatchObject({ names: { count: 0 } })
     expect(report.entries.after).toBe(report.entries.before)
-    expect(report.staying.first.map(({ guid }) => guid)).toEqual([delivered, underWay])
+    expect(report.keptMessages.first.map(({ guid }) => guid)).toEqual([delivered, underWay])
     expect(await guids()).toEqual([delivered, underWay])
     expect(report.generation).toEqual({ from: 1, to: 2 })
     expect(await findChain(world.pool, 'mainnet', '8453')).toMatchObject({

@@ -176,7 +176,7 @@ export async function appendChange(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Buffer> {
-  const made = await appendInTurn(context, request)
+  const made = await appendThroughQueue(context, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
 }
@@ -186,7 +186,7 @@ export async function appendChange(
  * dropped.
  * @throws ApiError catching_up, unavailable, rate_limited
  */
-export async function appendInTurn(
+export async function appendThroughQueue(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' }>> {

@@ -15,7 +15,7 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import {
   appendChange,
-  appendInTurn,
+  appendThroughQueue,
   type ChangeAuthor,
   refusalError,
   registrationError,
@@ -36,10 +36,10 @@ export interface RegistrationRequest extends CommunityName {
   preference: Omit<PaymentPreference, 'payer'>
 }
 
-export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
+export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPayment }
 export type Registration =
   | { kind: 'registered'; owner: Wallet }
-  | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
+  | { kind: 'to_pay'; owner: Wallet; info: RequestedPayment }
 
 /** The rules or the name have changed since they were read, so the registration is attempted again. */
 interface Changed {
@@ -145,7 +145,7 @@ async function registerFree(
     name,
   } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await appendInTurn(context, {
+  const made = await appendThroughQueue(context, {
     changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
@@ -159,7 +159,7 @@ async function registerFree(
 async function paymentInfo(
   context: Context,
   { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Wallet },
-): Promise<PaymentInfo> {
+): Promise<RequestedPayment> {
   const port = chainsOf(context).find(({ label }) => label === price.network)
   if (!port)
     throw new ApiError(

@@ -81,7 +81,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
     /** Id of the last message that the client got of an interrupted stream. */
     lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
     /** Allows a long poll. @returns signal that fires after that time, and when the caller disconnects */
-    stay(ms: number): AbortSignal {
+    allowLongPoll(ms: number): AbortSignal {
       // only for this response: Node resets the timeout before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)
       return deadlineOf(exchange, ms).signal

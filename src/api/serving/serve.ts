@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { countRequest } from '../../ops/background.js'
-import { PlaceLimiter } from '../../push/slots.js'
+import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
@@ -66,7 +66,7 @@ type Contexts = ReturnType<typeof createRequestContexts>
 interface Shared extends RouteServerOptions {
   contexts: Contexts
   memory: ReturnType<typeof createResponseCache>
-  joins: PlaceLimiter
+  joins: CapacityLimiter
   /** Addresses with an open request that did not wait for a turn. */
   immediate: Set<string>
   deadlineMs: number
@@ -83,7 +83,7 @@ export function createRouteServer(
     contexts,
     deadlineMs,
     memory: createResponseCache(contexts.mainnet.lookups),
-    joins: new PlaceLimiter(JOIN_BYTES),
+    joins: new CapacityLimiter(JOIN_BYTES),
     immediate: new Set(),
   }
   return (route: Route, exchange: Exchange): void => {

@@ -21,28 +21,28 @@ export const followsFromJournal = (tx: string, { status, hubTx, names = [] }: Tx
  * The status of a transaction once it differs from a known status or is terminal, else the status after the wait.
  * If the limit of long polls is reached, the status is returned at once.
  * @param since the status that the caller knows; default: the status at the start
- * @returns also `looks`, the number of times the status was read
+ * @returns also `reads`, the number of times the status was read
  * @throws ChainUnavailableError as statusOf
  */
 export async function awaitStatus(
   context: Context,
   tx: Buffer,
   { ms, since }: { ms: number; since: Status | undefined },
-): Promise<{ found: TxStatus; looks: number }> {
+): Promise<{ found: TxStatus; reads: number }> {
   const { caller, longPolls } = context
   const free = ms > 0 && caller ? longPolls.places.take(caller.address) : null
-  if (!caller || typeof free !== 'function') return { found: await statusOf(context, tx), looks: 1 }
+  if (!caller || typeof free !== 'function') return { found: await statusOf(context, tx), reads: 1 }
   try {
-    const signal = caller.stay(ms)
+    const signal = caller.allowLongPoll(ms)
     let known = since
-    for (let looks = 1; ; looks++) {
+    for (let reads = 1; ; reads++) {
       const progress = await longPolls.progressOf(tx)
       const found = await statusOf(context, tx)
       known ??= found.status
-      if (found.status !== known || isTerminalStatus(found.status)) return { found, looks }
-      if (await longPolls.moved(tx, progress, signal)) continue
+      if (found.status !== known || isTerminalStatus(found.status)) return { found, reads }
+      if (await longPolls.untilChanged(tx, progress, signal)) continue
       // confirmations may have changed during the wait
-      return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }
+      return { found: caller.hasLeft() ? found : await statusOf(context, tx), reads: reads + 1 }
     }
   } finally {
     free()

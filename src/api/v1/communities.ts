@@ -20,7 +20,7 @@ import {
   requireCommunityName,
 } from '../communities/communities.js'
 import { communityPayouts } from '../communities/payouts.js'
-import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
+import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { transactionView } from '../families/family.js'
@@ -214,7 +214,7 @@ export const TransactionInfoSchema = z
   )
   .openapi('TransactionInfo')
 
-export function transactionInfoView({ transaction }: PaymentInfo) {
+export function transactionInfoView({ transaction }: RequestedPayment) {
   const { type, ...signed } = transactionView(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
@@ -222,7 +222,7 @@ export function transactionInfoView({ transaction }: PaymentInfo) {
 }
 
 /** A call that carries no coins; undefined, which JSON leaves out, where there is no call. */
-const withoutValue = (call: PaymentInfo['transaction']['approval']) =>
+const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = route.get('/v1/communities/:name/payouts', {

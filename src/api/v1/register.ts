@@ -211,9 +211,9 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const id = parseTxId(tx)
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
-    const { found, looks } = await awaitStatus(context, id, { ms, since })
+    const { found, reads } = await awaitStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
-    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentUnits(found)
+    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - reads) : unspentUnits(found)
     return {
       ...ok({ tx, ...found }, statusHeaders(found)),
       unspent,

@@ -11,8 +11,8 @@ import {
   type Hex,
   type OwedMoney,
   type OwedMoneyQuery,
-  orUnavailable,
   type RegistrationRequest,
+  rethrowAsUnavailable,
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
@@ -84,7 +84,7 @@ export function createEvmChain({
 }: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
   const { network, role } = config
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
-    orUnavailable(`chain "${config.label}"`, work)
+    rethrowAsUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()

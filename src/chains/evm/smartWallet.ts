@@ -4,7 +4,7 @@ import {
   ChainUnavailableError,
   type EvmPort,
   type Hex,
-  orUnavailable,
+  rethrowAsUnavailable,
   type SignatureQuery,
 } from '../chain.js'
 import { fallbackIfRefused } from '../rpc/errors.js'
@@ -62,7 +62,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
     const { wallet, signature, caller } = question
     const data = probeData(question)
     if (!data) return false
-    return orUnavailable(`chain "${rpc.label}"`, async () => {
+    return rethrowAsUnavailable(`chain "${rpc.label}"`, async () => {
       if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
       return ask(`${caller} ${wallet}`, data)
     })

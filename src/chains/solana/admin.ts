@@ -9,7 +9,7 @@ export const programDataAddress = (programId: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
 
 /** Authorities of a registrar, and the time after which payers may take undecided payments back. */
-export interface InitialTerms {
+export interface InitialSettings {
   admin: PublicKey
   relay: PublicKey
   treasury: PublicKey
@@ -21,7 +21,7 @@ export interface InitialTerms {
 export function initializeInstruction(
   registrar: Registrar,
   upgradeAuthority: PublicKey,
-  terms: InitialTerms,
+  terms: InitialSettings,
 ) {
   const args = {
     ...authoritiesOf(terms),
@@ -35,7 +35,7 @@ export function initializeInstruction(
   })
 }
 
-type Authorities = Pick<InitialTerms, 'relay' | 'treasury'>
+type Authorities = Pick<InitialSettings, 'relay' | 'treasury'>
 
 const authoritiesOf = ({ relay, treasury }: Authorities) => ({
   relay_authority: relay,

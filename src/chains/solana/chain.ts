@@ -1,7 +1,7 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
-import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
+import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createBalancePort } from '../requirementInputs.js'
 import type { Call, NodeConsumer, PoolOptions } from '../rpc/nodes.js'
 import { cacheByKey } from '../rpc/served.js'
@@ -31,7 +31,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const portFor = (use: NodeConsumer) => createCommunityPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
-    orUnavailable(CHAIN, () =>
+    rethrowAsUnavailable(CHAIN, () =>
       confirmByTwoNodes(rpc.forUse('status'), (call) =>
         lookUp(call, registrar, signature, config.commitment),
       ),
@@ -58,7 +58,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: cacheByKey(transaction, TX_STATE_CACHE),
-    quote: (request: RegistrationRequest) => orUnavailable(CHAIN, () => quote(request)),
+    quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),
   }
 }
 

@@ -1,5 +1,10 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import { type OwedMoney, type OwedMoneyQuery, orUnavailable, type RefundPort } from '../chain.js'
+import {
+  type OwedMoney,
+  type OwedMoneyQuery,
+  type RefundPort,
+  rethrowAsUnavailable,
+} from '../chain.js'
 import { transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -15,7 +20,7 @@ const CLOCK_TIME_OFFSET = 32
 
 export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPort => ({
   owed: (question) =>
-    orUnavailable(`chain "${rpc.label}"`, () =>
+    rethrowAsUnavailable(`chain "${rpc.label}"`, () =>
       rpc.onOneNode((call) => owedByRegistrar(call, registrar, question)),
     ),
 })

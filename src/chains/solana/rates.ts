@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
-import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
+import { ChainUnavailableError, type Hex, rethrowAsUnavailable } from '../chain.js'
 import { contractReader } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
 import { cacheFor } from '../rpc/served.js'
@@ -56,7 +56,7 @@ export function createRateReader(
       gasPrices.push(ratesOfNode.gasPriceWei)
       return ratesOfNode
     }
-    const agreed = await orUnavailable('getting the prices of ETH and SOL', () =>
+    const agreed = await rethrowAsUnavailable('getting the prices of ETH and SOL', () =>
       hub.quorum(ask, isNear),
     )
     const rates = {

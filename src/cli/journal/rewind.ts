@@ -94,8 +94,12 @@ function print(report: RewindReport, isApplied: boolean): void {
     report.withoutEffect,
     ({ seq, kind }) => `entry ${seq} (${kind})`,
   )
-  list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
-  if (report.staying.count > 0)
+  list(
+    'messages that stay, though their source is taken back',
+    report.keptMessages,
+    ({ guid }) => guid,
+  )
+  if (report.keptMessages.count > 0)
     console.log(
       '    the hub has or may have taken them: see whether the chain still has what they came from',
     )

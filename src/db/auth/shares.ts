@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
-import { prepareOne } from '../pg/prepared.js'
+import { prepareSingleRow } from '../pg/prepared.js'
 import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
 
 /** An encrypted share, and the id of the encrypting key. The id is null for a share that is older than key ids. */
@@ -31,7 +31,7 @@ export async function storeShare(
  * private that an address was generated here if its wallet entry is private.
  * @returns the share, and whether the caller requested the wallet
  */
-export const findShare = prepareOne<
+export const findShare = prepareSingleRow<
   SealedShare & { isOwn: boolean },
   [address: Buffer, caller: Buffer]
 >(

@@ -4,7 +4,7 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { RegistrySlice, RowChanges } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import { keyOf } from '../../registry/primitives/bytes.js'
+import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { partitionOf } from '../pg/partitions.js'
@@ -84,7 +84,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
     }),
   )
   const keys = rowKeysOf(undated)
-  if (within) keys.clusterIds.add(keyOf(within))
+  if (within) keys.clusterIds.add(mapKey(within))
   return inTransaction(
     pool,
     async (client) => {
@@ -143,10 +143,10 @@ const written = (db: Queryable, network: Network, changes: RowChanges): Promise<
     : []
 
 function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
-  const cluster = slice.clusterSerials.get(keyOf(id))
+  const cluster = slice.clusterSerials.get(mapKey(id))
   return (
     cluster !== undefined &&
-    changes.every(({ actor }) => actor && slice.verified.get(keyOf(actor))?.cluster === cluster)
+    changes.every(({ actor }) => actor && slice.verified.get(mapKey(actor))?.cluster === cluster)
   )
 }
 

@@ -4,7 +4,7 @@ import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
 import { rowKeysOf } from '../../registry/fold/index.js'
 import type { RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
-import { keyOf } from '../../registry/primitives/bytes.js'
+import { mapKey } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
 import { readJournalHead } from './head.js'
@@ -51,17 +51,17 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const keys: RowKeys = {
     ...rowKeysOf([]),
     names: new Set(['free', 'taken', 'lost']),
-    wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
+    wallets: new Set([1, 2, 3, 4].map((n) => mapKey(wallet(n)))),
     // as when the entry is a bid
     mayPublish: true,
   }
   const slice = await load(keys)
   expect(slice.owners).toEqual(new Map([['taken', 7]]))
-  expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
+  expect(slice.verified).toEqual(new Map([[mapKey(wallet(1)), { cluster: 7, isPrivate: true }]]))
   // a bid of a privately verified wallet makes its entry public, and the entry's name must not collide with others
   expect(slice.clusters).toEqual(
     new Map([
-      [7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }],
+      [7, { wallets: new Map([[mapKey(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }],
     ]),
   )
   const free = [
@@ -71,23 +71,23 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   ] as const
   const sorted = (map: ReadonlyMap<string, unknown> | undefined) =>
     [...(map ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
-  expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [keyOf(wallet(w)), n]))
+  expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [mapKey(wallet(w)), n]))
   // for signed changes: the signers' clusters, the requested clusters, the names they hold, and a free number for
   // verified wallets too
-  const clusterIds = new Set([keyOf(clusterId('testnet', wallet(2), 0)), keyOf(Buffer.alloc(32))])
-  const signed = await load({ ...keys, actors: new Set([keyOf(wallet(1))]), clusterIds })
-  expect(signed.clusterSerials).toEqual(new Map([[keyOf(clusterId('testnet', wallet(2), 0)), 10]]))
+  const clusterIds = new Set([mapKey(clusterId('testnet', wallet(2), 0)), mapKey(Buffer.alloc(32))])
+  const signed = await load({ ...keys, actors: new Set([mapKey(wallet(1))]), clusterIds })
+  expect(signed.clusterSerials).toEqual(new Map([[mapKey(clusterId('testnet', wallet(2), 0)), 10]]))
   expect(signed.clusters.get(7)).toMatchObject({ names: [{ name: 'taken', seq: 1 }] })
   expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })
-  expect(signed.nextClusterNumber.get(keyOf(wallet(1)))).toBe(0)
+  expect(signed.nextClusterNumber.get(mapKey(wallet(1)))).toBe(0)
 })
 
 test('a wallet’s next cluster has the next number, at any number of created clusters', async () => {
   const creator = wallet(9)
   const keys: RowKeys = {
     ...rowKeysOf([]),
-    wallets: new Set([keyOf(creator)]),
-    actors: new Set([keyOf(creator)]),
+    wallets: new Set([mapKey(creator)]),
+    actors: new Set([mapKey(creator)]),
   }
   let made = 0
   for (const count of [1, 2, 3, 16, 17, 18, 300, 5_000]) {
@@ -101,6 +101,6 @@ test('a wallet’s next cluster has the next number, at any number of created cl
     )
     made = count
     const slice = await load(keys)
-    expect(slice.nextClusterNumber.get(keyOf(creator)), `of ${count}`).toBe(count)
+    expect(slice.nextClusterNumber.get(mapKey(creator)), `of ${count}`).toBe(count)
   }
 })

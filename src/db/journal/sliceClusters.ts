@@ -5,7 +5,7 @@ import type {
   RowKeys,
   WalletRow,
 } from '../../registry/fold/rows.js'
-import { keyOf } from '../../registry/primitives/bytes.js'
+import { mapKey } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { partitionOf } from '../pg/partitions.js'
@@ -79,7 +79,7 @@ async function readWallets(
       Buffer.from(mover, 'latin1'),
     ],
   ])
-  for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
+  for (const row of rows) clusters.get(row.cluster)!.wallets.set(mapKey(row.address), row)
 }
 
 /**

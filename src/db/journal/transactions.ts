@@ -13,7 +13,7 @@ import type {
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
+import { journalEntrySql, type PartitionNames, prepare, prepareSingleRow } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
 import { execute, existsRowSql, type PlainRow, type Queryable } from '../pg/rows.js'
 
@@ -188,7 +188,7 @@ export type TrackedTx = Pick<
   verdict: InvalidReason | null
 }
 
-export const findTrackedTx = prepareOne<TrackedTx, [hash: Buffer]>(
+export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
   (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
     FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain

@@ -29,7 +29,7 @@ export function prepare<Row>(
 }
 
 /** Like `prepare`, for statements that return at most one row: the row, or null. */
-export function prepareOne<Row, Values extends readonly unknown[]>(
+export function prepareSingleRow<Row, Values extends readonly unknown[]>(
   name: string,
   text: (leaves: PartitionNames) => string,
 ) {

@@ -7,7 +7,7 @@ import {
   nameHolderSql,
   type PartitionNames,
   prepare,
-  prepareOne,
+  prepareSingleRow,
 } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
@@ -94,7 +94,7 @@ export const findClusterByName = clusterBy<string>(
     `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}`,
 )
 
-const idByName = prepareOne<{ id: Buffer }, [name: string]>(
+const idByName = prepareSingleRow<{ id: Buffer }, [name: string]>(
   'cluster_id_by_name',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
       SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
@@ -131,7 +131,7 @@ export async function findClusterId(
   return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
 
-const clusterRowById = prepareOne<{ id: Buffer }, [id: Buffer]>(
+const clusterRowById = prepareSingleRow<{ id: Buffer }, [id: Buffer]>(
   'cluster_exists',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )

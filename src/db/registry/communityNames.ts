@@ -3,7 +3,7 @@ import { entryKindOfCode } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
-import { keyOf } from '../../registry/primitives/bytes.js'
+import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
@@ -85,7 +85,7 @@ const freed = prepare<{ id: Buffer; seq: number }>(
  * @returns sequence numbers of the earlier payments, by the ids of the given payments
  */
 export async function findFreedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
-  return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
+  return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [mapKey(id), seq]))
 }
 
 const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(

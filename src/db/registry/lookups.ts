@@ -1,4 +1,4 @@
-import { keyOf } from '../../registry/primitives/bytes.js'
+import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { heldNamesSql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
@@ -12,11 +12,11 @@ import { publicWalletSql } from './publicWallets.js'
  */
 async function readOnce<Input, Row extends { ord: number }>(
   inputs: readonly Input[],
-  keyOf: (input: Input) => string,
+  mapKey: (input: Input) => string,
   read: (distinct: Input[]) => Promise<Row[]>,
 ): Promise<(Omit<Row, 'ord'> | null)[]> {
   if (inputs.length === 0) return []
-  const keys = inputs.map(keyOf)
+  const keys = inputs.map(mapKey)
   const distinct = new Map(inputs.map((input, i) => [keys[i]!, input]))
   const asked = [...distinct.keys()]
   const found = new Map<string, Omit<Row, 'ord'>>()
@@ -72,7 +72,7 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressHit | null)[]> {
-  return readOnce(addresses, keyOf, (asked) => byAddresses(db, network, [asked]))
+  return readOnce(addresses, mapKey, (asked) => byAddresses(db, network, [asked]))
 }
 
 export interface NameHit {
@@ -209,7 +209,7 @@ export async function findBundles(
   stored: string | null,
 ): Promise<BundleSnapshot[]> {
   // addresses without a cluster have a row, too
-  return (await readOnce(addresses, keyOf, (asked) =>
+  return (await readOnce(addresses, mapKey, (asked) =>
     bundles(db, network, [asked, stored]),
   )) as BundleSnapshot[]
 }

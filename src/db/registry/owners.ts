@@ -2,7 +2,7 @@ import { BID_OFFSETS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { heldNamesSql, journalEntrySql, prepare, prepareOne } from '../pg/prepared.js'
+import { heldNamesSql, journalEntrySql, prepare, prepareSingleRow } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
 
@@ -78,7 +78,7 @@ export async function findWinningBids(
   return new Map(rows.map(({ name, body }) => [name, decodeBid(body)]))
 }
 
-const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | null]>(
+const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(
   'name_position',
   (l) => `SELECT seq FROM ${l.names}
       WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME} AND $2::text IS NULL

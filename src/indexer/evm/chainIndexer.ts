@@ -34,7 +34,7 @@ import {
   logCount,
   type TailBlock,
 } from './types.js'
-import { assertMovesNoMoney, findUndecidedError, undecidedAlarm } from './undecided.js'
+import { assertNoMoneyMoves, findUndecidedError, undecidedAlarm } from './undecided.js'
 import { firstWritableBlocks, writeTailStep } from './write.js'
 
 /**
@@ -50,9 +50,9 @@ const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
  * How many checks in a row, and for how long, must find the checkpoint replaced before its chain halts: a few wrong
  * answers may be transient.
  */
-const HALT_PATIENCE = { looks: 3, ms: 60_000 }
+const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const LOCAL_HALT_PATIENCE = { looks: 1, ms: 0 }
+export const LOCAL_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /**
  * Indexes one chain. A hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -72,7 +72,7 @@ export class ChainIndexer {
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
   #place: AttachPoint | null = null
   /** Number of checks in a row that found the checkpoint replaced. */
-  #doubt: { looks: number; sinceMs: number } | null = null
+  #doubt: { failures: number; sinceMs: number } | null = null
   /** Nodes that have to give equal answers. */
   #nodes = 2
   /** Time since which a second node has not answered. */
@@ -153,10 +153,10 @@ export class ChainIndexer {
   #isOutOfPatience(): boolean {
     const { chain, haltPatience = chain.config.local ? LOCAL_HALT_PATIENCE : HALT_PATIENCE } =
       this.#options
-    this.#doubt ??= { looks: 0, sinceMs: performance.now() }
-    this.#doubt.looks += 1
+    this.#doubt ??= { failures: 0, sinceMs: performance.now() }
+    this.#doubt.failures += 1
     return (
-      this.#doubt.looks >= haltPatience.looks &&
+      this.#doubt.failures >= haltPatience.failures &&
       performance.now() - this.#doubt.sinceMs >= haltPatience.ms
     )
   }
@@ -372,7 +372,7 @@ export class ChainIndexer {
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
     if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertMovesNoMoney(confirmed)
+      assertNoMoneyMoves(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
     this.#minimumWei = await this.#inDatabase(() => writeTailStep(this.#options, write))
@@ -424,8 +424,8 @@ export class ChainIndexer {
       this.#showTrust(trustOfRange(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
-    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
-    return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
+    const heads = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
+    return heads.every(({ confirmed }) => row.nextBlock > confirmed - FOLLOW_MAX_BLOCKS)
   }
 
   async #halt(reason: string): Promise<IndexerOutcome> {

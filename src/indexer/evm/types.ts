@@ -15,7 +15,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
    * Number of checks in a row, and ms, before a replaced checkpoint halts the chain. The default depends on the kind of
    * chain.
    */
-  haltPatience?: { looks: number; ms: number }
+  haltPatience?: { failures: number; ms: number }
   onProgress?: (progress: BackfillProgress) => void
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
-import { assertMovesNoMoney } from './undecided.js'
+import { assertNoMoneyMoves } from './undecided.js'
 
 /** Decoded logs with one item of this kind. */
 const logsWith = (kind: keyof DecodedLogs): DecodedLogs =>
@@ -13,7 +13,7 @@ it.each([
   ['the end of a payment', 'ends'],
   ['money that the hub owes', 'credits'],
 ] as const)('%s waits for a second node', (_, kind) => {
-  expect(() => assertMovesNoMoney(logsWith(kind))).toThrow(
+  expect(() => assertNoMoneyMoves(logsWith(kind))).toThrow(
     expect.objectContaining({
       name: 'SilenceError',
       message: expect.stringContaining('wait for a second node'),
@@ -22,5 +22,5 @@ it.each([
 })
 
 it('a bid on the hub does not', () => {
-  expect(() => assertMovesNoMoney(logsWith('entries'))).not.toThrow()
+  expect(() => assertNoMoneyMoves(logsWith('entries'))).not.toThrow()
 })

@@ -18,8 +18,8 @@ const CHUNK = 200
  */
 const AT_ONCE = 16
 /** Attempts to read a transaction, and the pause between two: a node may have it some seconds after another one. */
-const MOST_LOOKS = 5
-const LOOK_MS = 500
+const MAX_ATTEMPTS = 5
+const RETRY_MS = 500
 
 /**
  * Reads listed transactions in order, chunk by chunk. Stops between two chunks when the signal fires.
@@ -97,7 +97,7 @@ async function agreedOn(
     if (tx === null) await assertNodeHasSlot(call, slot, commitment)
     return tx
   }
-  for (let looks = 1; ; looks++) {
+  for (let attempt = 1; ; attempt++) {
     unshown = []
     try {
       return await rpc.quorum(ask)
@@ -107,9 +107,9 @@ async function agreedOn(
         return null
       }
       if (!(error instanceof DisagreementError)) throw error
-      if (looks === MOST_LOOKS)
+      if (attempt === MAX_ATTEMPTS)
         throw new DisagreementError(`${error.message} about transaction ${signature}`)
     }
-    await sleep(LOOK_MS)
+    await sleep(RETRY_MS)
   }
 }

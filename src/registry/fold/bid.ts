@@ -1,13 +1,13 @@
 import { type Bid, decideBid } from '../journal/bid.js'
 import { type BidEffects, encodeBidEffects } from '../journal/effects.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import {
   createCluster,
   type FoldState,
   isTakenBelowCommunity,
-  loadedCluster,
+  requireLoadedCluster,
   setWallet,
 } from './work.js'
 
@@ -41,7 +41,7 @@ function publicCountOf({ created, published }: WonBid): number {
 }
 
 function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
-  const key = keyOf(wallet)
+  const key = mapKey(wallet)
   const verified = work.verified.get(key)
   if (!verified) {
     const cluster = createCluster(work, seq, wallet, key, DEFAULT_WALLET_NAME)
@@ -59,7 +59,7 @@ function publish(
   cluster: number,
   key: string,
 ): { walletName: string; isBackedUp: boolean } {
-  const state = loadedCluster(work, cluster)
+  const state = requireLoadedCluster(work, cluster)
   const { wallets } = state
   const entry = wallets.get(key)
   if (!entry) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)

@@ -1,6 +1,6 @@
 import type { ClusterChange } from '../journal/change.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { publicWalletRow } from './bid.js'
 import { beginMove, isBlockedByMove } from './moves.js'
@@ -10,8 +10,8 @@ import {
   createCluster,
   type FoldState,
   isTakenBelowCommunity,
-  loadedCluster,
   removeWallet,
+  requireLoadedCluster,
   setEvents,
   setWallet,
 } from './work.js'
@@ -30,9 +30,9 @@ type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kin
  * before it is appended, but after a rewind an appended change may become invalid.
  */
 export function applyChange(work: FoldState, row: JournalRow, change: ClusterChange): Decision {
-  const key = keyOf(change.actor)
+  const key = mapKey(change.actor)
   const before = work.verified.get(key)
-  const pseudonym = before ? oldestPublicWallet(loadedCluster(work, before.cluster)) : null
+  const pseudonym = before ? oldestPublicWallet(requireLoadedCluster(work, before.cluster)) : null
   const decision = decide(work, row.seq, change, key)
   if ('code' in decision || !decision.hasEffect) return decision
   const { cluster, events } = decision
@@ -91,7 +91,7 @@ const added = (row: WalletRow): PublicEvent => ({
 /** Creates a cluster for a wallet, with its events. */
 function created(work: FoldState, seq: number, actor: Buffer, key: string, name: string): Shown {
   const cluster = createCluster(work, seq, actor, key, name)
-  const creator = loadedCluster(work, cluster).wallets.get(key)!
+  const creator = requireLoadedCluster(work, cluster).wallets.get(key)!
   return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
 }
 
@@ -113,7 +113,7 @@ function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: 
 const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
 
 function addTo(work: FoldState, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
-  const decided = decideAdd(work, seq, change, cluster, loadedCluster(work, cluster))
+  const decided = decideAdd(work, seq, change, cluster, requireLoadedCluster(work, cluster))
   return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
 }
 
@@ -143,7 +143,7 @@ function decideAdd(
   const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name, isPrivate: asked } of change.wallets) {
-    const entry = wallets.get(keyOf(address))
+    const entry = wallets.get(mapKey(address))
     // a private wallet becomes public only by an explicit request
     const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
@@ -155,7 +155,7 @@ function decideAdd(
   }
   const refusal = checkNames(work, state, rows)
   if (refusal) return refusal
-  const size = wallets.size + rows.filter((row) => !wallets.has(keyOf(row.address))).length
+  const size = wallets.size + rows.filter((row) => !wallets.has(mapKey(row.address))).length
   return size > work.rules.maxClusterWallets ? { code: 'wallet_limit' } : { rows }
 }
 
@@ -171,7 +171,7 @@ function checkNames(
 ): ChangeRefusal | null {
   const { wallets } = state
   const after = new Map(wallets)
-  for (const row of rows) after.set(keyOf(row.address), row)
+  for (const row of rows) after.set(mapKey(row.address), row)
   const all = new Map<string, number>()
   const inPublic = new Map<string, number>()
   for (const { name, isPrivate } of after.values()) {
@@ -193,11 +193,11 @@ function rename(
   change: Of<'rename_wallets'>,
   cluster: number,
 ): Decision {
-  const state = loadedCluster(work, cluster)
+  const state = requireLoadedCluster(work, cluster)
   const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name } of change.wallets) {
-    const entry = wallets.get(keyOf(address))
+    const entry = wallets.get(mapKey(address))
     if (!entry) return { code: 'not_in_cluster', address }
     if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
   }
@@ -208,10 +208,10 @@ function rename(
 }
 
 function remove(work: FoldState, change: Of<'remove_wallets'>, cluster: number): Decision {
-  const { wallets, names } = loadedCluster(work, cluster)
-  const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
+  const { wallets, names } = requireLoadedCluster(work, cluster)
+  const rows = change.addresses.flatMap((address) => wallets.get(mapKey(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
-  for (const row of rows) removeWallet(work, cluster, keyOf(row.address))
+  for (const row of rows) removeWallet(work, cluster, mapKey(row.address))
   return {
     cluster,
     hasEffect: rows.length > 0,
@@ -230,14 +230,14 @@ function isLastVerified(
   wallets: ReadonlyMap<string, WalletRow>,
   leaving: readonly WalletRow[],
 ): boolean {
-  const keys = new Set(leaving.map((row) => keyOf(row.address)))
+  const keys = new Set(leaving.map((row) => mapKey(row.address)))
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
 
 function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
-  const cluster = work.clusterSerials.get(keyOf(change.clusterId))
+  const cluster = work.clusterSerials.get(mapKey(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
-  const target = loadedCluster(work, cluster)
+  const target = requireLoadedCluster(work, cluster)
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
@@ -272,7 +272,7 @@ function leave(
   entry: WalletRow,
   key: string,
 ): PublicEvent[] | ChangeRefusal {
-  const old = loadedCluster(work, from)
+  const old = requireLoadedCluster(work, from)
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
@@ -292,7 +292,7 @@ function confirmBackup(
   { address }: Of<'confirm_backup'>,
   cluster: number,
 ): Decision {
-  const entry = loadedCluster(work, cluster).wallets.get(keyOf(address))
+  const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(address))
   if (!entry) return { code: 'not_in_cluster', address }
   const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]
   return setWallets(work, cluster, rows, () => ({

@@ -7,7 +7,7 @@ import type { CommunityChange, RegisterCommunityName } from '../journal/change.j
 import { encodeCommunityEffects } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
 import { addressOfWord, addressToWord } from '../primitives/address.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { oldestPublicWallet } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, loadedCluster, setEvents, setRules } from './work.js'
+import { type FoldState, requireLoadedCluster, setEvents, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -30,7 +30,7 @@ export function applyConfiguration(
   const { actor, community, rules } = change
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
-  if (actor && work.verified.get(keyOf(actor))?.cluster !== cluster) return { code: 'forbidden' }
+  if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
   const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
   setRules(work, community, { atMs: row.atMs, rules })
@@ -44,8 +44,8 @@ const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJ
 
 /** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
 function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
-  return work.verified.get(keyOf(actor))?.isPrivate
-    ? oldestPublicWallet(loadedCluster(work, cluster))
+  return work.verified.get(mapKey(actor))?.isPrivate
+    ? oldestPublicWallet(requireLoadedCluster(work, cluster))
     : actor
 }
 
@@ -65,7 +65,7 @@ export function applyRegistration(
   change: RegisterCommunityName,
 ): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
-  const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
+  const cluster = work.verified.get(mapKey(actor))?.cluster ?? null
   const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
   const claim = assignmentClaimOf(change)
@@ -102,7 +102,7 @@ function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
 
 /** Whether the name is for the actor, or for another wallet verified in its cluster. */
 const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
-  wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
+  wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
 /** The stored address under which the state has an account's claim: the account as bytes32, read as an address. */
 export const storedClaimAddress = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
@@ -123,7 +123,7 @@ function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = asked
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
-  if (work.verified.get(keyOf(wallet))?.cluster !== cluster)
+  if (work.verified.get(mapKey(wallet))?.cluster !== cluster)
     return { code: 'not_in_cluster', address: wallet }
   for (const by of [cluster, claim])
     if (by !== null && work.assigned.has(assignmentKey(community, by)))
@@ -136,7 +136,7 @@ function isTaken(work: FoldState, community: string, name: string, freed?: numbe
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  return [...loadedCluster(work, cluster).wallets.values()].some(
+  return [...requireLoadedCluster(work, cluster).wallets.values()].some(
     (entry) => entry.name === name && !entry.isPrivate,
   )
 }
@@ -162,7 +162,7 @@ type Registered = Omit<CommunityNameRow, 'seq'>
 /** Registers a name. The event names the owner's cluster unless the owner is a private wallet there. */
 function registerName(work: FoldState, row: JournalRow, registered: Registered): void {
   setCommunityName(work, { ...registered, seq: row.seq })
-  const verified = work.verified.get(keyOf(registered.address))
+  const verified = work.verified.get(mapKey(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
   row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })
   row.publicCount = 1
@@ -181,7 +181,7 @@ function registerName(work: FoldState, row: JournalRow, registered: Registered):
 function shownOf(work: FoldState, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
   const { actor, wallet, community, rules, cluster } = asked
   if (cluster === null) return { actor, isVerified: true }
-  const owner = work.verified.get(keyOf(wallet))
+  const owner = work.verified.get(mapKey(wallet))
   const isKnown = owner?.cluster === cluster && !owner.isPrivate
   const actsAsOwner =
     work.owners.get(community) === cluster && (rules?.ownersOnly || !wallet.equals(actor))

@@ -4,7 +4,7 @@ import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
 import { rulesetOf } from '../journal/ruleset.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
 import {
@@ -58,20 +58,20 @@ export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf)
 
 function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
-    for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
+    for (const known of [keys.wallets, keys.actors]) known.add(mapKey(content.actor))
   switch (content.kind) {
     case 'bid':
       if (content.name === null) return
       keys.names.add(content.name)
-      keys.wallets.add(keyOf(content.wallet))
+      keys.wallets.add(mapKey(content.wallet))
       keys.mayPublish = true
       return
     case 'verify_wallet':
-      keys.clusterIds.add(keyOf(content.clusterId))
-      keys.movers.push(keyOf(content.actor))
+      keys.clusterIds.add(mapKey(content.clusterId))
+      keys.movers.push(mapKey(content.actor))
       return
     case 'move_names':
-      keys.continuedMoves.push(keyOf(content.clusterId))
+      keys.continuedMoves.push(mapKey(content.clusterId))
       return
     case 'add_wallets':
     case 'rename_wallets':
@@ -83,7 +83,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
     case 'register_community_name':
       addCommunityName(keys, content, content.wallet, causeMs)
       if (content.isAssigned) keys.assignments.add(content.community)
-      if (assignmentClaimOf(content)) keys.claims.add(keyOf(assignmentClaimOf(content)!))
+      if (assignmentClaimOf(content)) keys.claims.add(mapKey(assignmentClaimOf(content)!))
       return
     case 'pay_community_name':
       addCommunityName(
@@ -105,7 +105,7 @@ function addCommunityName(
 ): void {
   if (community === null || name === null) return
   addCommunity(keys, community, sinceMs)
-  keys.wallets.add(keyOf(wallet))
+  keys.wallets.add(mapKey(wallet))
   keys.communityNames.add(communityNameKey(community, name))
 }
 
@@ -117,7 +117,7 @@ function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {
 function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
-      keys.actors.add(keyOf(content.wallet))
+      keys.actors.add(mapKey(content.wallet))
   }
 }
 

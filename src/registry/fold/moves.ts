@@ -1,8 +1,8 @@
 import type { MoveContent } from '../journal/change.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
-import { type FoldState, loadedCluster, setEvents } from './work.js'
+import { type FoldState, requireLoadedCluster, setEvents } from './work.js'
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
@@ -38,8 +38,8 @@ export function isBlockedByMove(
 /** Begins a move. @returns the events of the names that move with the deciding entry */
 export function beginMove(work: FoldState, move: MoveRow): PublicEvent[] {
   const { source, target } = move
-  const from = loadedCluster(work, source)
-  const to = loadedCluster(work, target)
+  const from = requireLoadedCluster(work, source)
+  const to = requireLoadedCluster(work, target)
   for (const [name, holder] of work.owners) if (holder === source) work.owners.set(name, target)
   const names = from.names
   to.names = [...to.names, ...names].sort((a, b) => a.seq - b.seq)
@@ -49,7 +49,7 @@ export function beginMove(work: FoldState, move: MoveRow): PublicEvent[] {
 
 /** Folds a `move_names` entry: moves the next names. */
 export function continueMove(work: FoldState, row: JournalRow, { clusterId }: MoveContent): void {
-  const source = work.clusterSerials.get(keyOf(clusterId))
+  const source = work.clusterSerials.get(mapKey(clusterId))
   const move = source !== undefined && work.moves.get(source)
   if (!move) return
   const events = writeDown(work, move, row.seq)

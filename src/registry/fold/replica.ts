@@ -9,7 +9,7 @@ import {
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
-import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
+import { bigIntToWord, fromHex, mapKey } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
 import { rowKeysOf } from './index.js'
@@ -24,8 +24,8 @@ import {
   beginFold,
   type FoldState,
   finishFold,
-  loadedCluster,
   removeWallet,
+  requireLoadedCluster,
   setWallet,
 } from './work.js'
 
@@ -63,13 +63,13 @@ export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
   for (const { event, actor } of entries.flat()) {
     if (event.type === 'CREATE_CLUSTER') made.add(event.cluster)
     const before = clustersOfEvent(event).filter((id) => !made.has(id))
-    for (const id of before) keys.clusterIds.add(keyOf(fromHex(id)))
+    for (const id of before) keys.clusterIds.add(mapKey(fromHex(id)))
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
     // an actor may also be verified by an earlier event of the same batch; only the others are read
     const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
-    if (asks && actor) keys.wallets.add(keyOf(actor))
+    if (asks && actor) keys.wallets.add(mapKey(actor))
   }
   return keys
 }
@@ -125,7 +125,7 @@ class CopyState implements MirrorState {
     const cluster = clusterOfEvent(event)
     const wallet =
       'wallet' in event && cluster !== null
-        ? this.#walletsOf(cluster).get(keyOf(event.wallet))
+        ? this.#walletsOf(cluster).get(mapKey(event.wallet))
         : undefined
     return toStoredEvent(event, (id) => this.#serialOf(id), wallet)
   }
@@ -135,14 +135,14 @@ class CopyState implements MirrorState {
     const id = fromHex(cluster)
     const serial = ++changes.head.serial
     changes.clusters.push({ serial, id, createdSeq: changes.head.seq })
-    clusterSerials.set(keyOf(id), serial)
+    clusterSerials.set(mapKey(id), serial)
     this.#serials.set(cluster, serial)
     clusters!.set(serial, { wallets: new Map(), names: [] })
   }
 
   addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }: On<'addWallet'>) {
     const wallets = this.#walletsOf(cluster)
-    if (wallets.has(keyOf(address)) || wallets.size >= MOST_WALLETS) throw this.#misfit()
+    if (wallets.has(mapKey(address)) || wallets.size >= MOST_WALLETS) throw this.#misfit()
     const { seq } = this.#work.changes.head
     setWallet(this.#work, {
       cluster: this.#serialOf(cluster),
@@ -157,13 +157,13 @@ class CopyState implements MirrorState {
   }
 
   changeWallet({ cluster, wallet }: On<'changeWallet'>, change: Partial<PublicWallet>) {
-    const entry = this.#walletsOf(cluster).get(keyOf(wallet))
+    const entry = this.#walletsOf(cluster).get(mapKey(wallet))
     if (!entry) throw this.#misfit()
     setWallet(this.#work, { ...entry, ...change, updatedSeq: this.#work.changes.head.seq })
   }
 
   removeWallet({ cluster, wallet }: On<'removeWallet'>) {
-    const key = keyOf(wallet)
+    const key = mapKey(wallet)
     if (!this.#walletsOf(cluster).has(key)) throw this.#misfit()
     removeWallet(this.#work, this.#serialOf(cluster), key)
   }
@@ -204,15 +204,15 @@ class CopyState implements MirrorState {
   /** Cluster in which the actor is verified. */
   get #home(): number | undefined {
     const { actor } = this.#event
-    return actor ? this.#work.verified.get(keyOf(actor))?.cluster : undefined
+    return actor ? this.#work.verified.get(mapKey(actor))?.cluster : undefined
   }
 
   #walletsOf(cluster: string) {
-    return loadedCluster(this.#work, this.#serialOf(cluster)).wallets
+    return requireLoadedCluster(this.#work, this.#serialOf(cluster)).wallets
   }
 
   #serialOf(id: string): number {
-    const serial = this.#serials.get(id) ?? this.#work.clusterSerials.get(keyOf(fromHex(id)))
+    const serial = this.#serials.get(id) ?? this.#work.clusterSerials.get(mapKey(fromHex(id)))
     if (serial === undefined) throw this.#misfit()
     this.#serials.set(id, serial)
     return serial

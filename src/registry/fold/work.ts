@@ -3,7 +3,7 @@ import { encodeChangeEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
-import { keyOf } from '../primitives/bytes.js'
+import { mapKey } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import {
   type ClusterState,
@@ -100,7 +100,7 @@ export function finishFold(work: FoldState, before: RegistrySlice): RowChanges {
 }
 
 /** A cluster that was loaded in full. @throws Error for any other */
-export function loadedCluster(work: FoldState, serial: number): ClusterState {
+export function requireLoadedCluster(work: FoldState, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
   if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
@@ -125,14 +125,14 @@ export const isTakenBelowCommunity = (
 
 /** Sets a wallet of a cluster that was loaded in full. */
 export function setWallet(work: FoldState, row: WalletRow): void {
-  const key = keyOf(row.address)
-  loadedCluster(work, row.cluster).wallets.set(key, row)
+  const key = mapKey(row.address)
+  requireLoadedCluster(work, row.cluster).wallets.set(key, row)
   if (row.isVerified) work.verified.set(key, { cluster: row.cluster, isPrivate: row.isPrivate })
 }
 
 /** Removes a wallet from a cluster that was loaded in full. The wallet may be verified in another cluster already. */
 export function removeWallet(work: FoldState, cluster: number, key: string): void {
-  loadedCluster(work, cluster).wallets.delete(key)
+  requireLoadedCluster(work, cluster).wallets.delete(key)
   if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
 }
 
@@ -167,7 +167,7 @@ export function createCluster(
   }
   if (work.clusters) {
     work.clusters.set(cluster, { wallets: new Map([[key, row]]), names: [] })
-    work.clusterSerials.set(keyOf(id), cluster)
+    work.clusterSerials.set(mapKey(id), cluster)
   } else changes.wallets.push(row)
   work.verified.set(key, { cluster, isPrivate: false })
   return cluster

@@ -1,12 +1,12 @@
 import { getAddress } from 'viem'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import type { Form } from './form.js'
+import type { IdForms } from './form.js'
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /** Hex of 20 bytes, and hashes in hex. */
-export const evmForm: Form = {
+export const evmForm: IdForms = {
   code: 1,
   bytes: 20,
   read(text) {

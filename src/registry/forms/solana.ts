@@ -1,10 +1,10 @@
 import bs58 from 'bs58'
 import { decodeBase58 } from '../primitives/base58.js'
 import { isBech32 } from '../primitives/otherAddress.js'
-import type { Form } from './form.js'
+import type { IdForms } from './form.js'
 
 /** Base58 of 32 bytes, and signatures of 64 bytes in base58. */
-export const solanaForm: Form = {
+export const solanaForm: IdForms = {
   code: 2,
   bytes: 32,
   read(text) {

@@ -1,11 +1,11 @@
 import type { AddressType } from '../families.js'
-import type { Form } from '../forms/form.js'
-import { FORMS } from '../forms/index.js'
+import type { IdForms } from '../forms/form.js'
+import { ID_FORMS } from '../forms/index.js'
 import { toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { type OtherAddressType, parseOtherAddress } from './otherAddress.js'
 
-const BY_LENGTH = Object.entries(FORMS) as [AddressType, Form][]
+const BY_LENGTH = Object.entries(ID_FORMS) as [AddressType, IdForms][]
 
 /** Type byte of other chains' addresses, which precedes their canonical text. */
 const OTHER_CODE = 3
@@ -26,7 +26,7 @@ export interface Wallet extends Omit<Address, 'type'> {
 /** Stored form of a raw address. */
 export function storedAddress(type: AddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
-  bytes[0] = FORMS[type].code
+  bytes[0] = ID_FORMS[type].code
   bytes.set(raw, 1)
   return bytes
 }

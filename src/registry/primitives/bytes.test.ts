@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bigIntToWord, fromHex, keyOf, toHex, txKey, wordToBigInt } from './bytes.js'
+import { bigIntToWord, fromHex, mapKey, toHex, txKey, wordToBigInt } from './bytes.js'
 
 const bytes = fc.uint8Array({ maxLength: 64 })
 
@@ -8,9 +8,9 @@ describe('bytes', () => {
   it('have a unique Map key', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
-        expect(keyOf(a) === keyOf(b)).toBe(Buffer.compare(a, b) === 0)
-        expect(keyOf(a)).toBe(keyOf(Buffer.from(a)))
-        expect(keyOf(Uint8Array.of(0, ...a).subarray(1))).toBe(keyOf(a))
+        expect(mapKey(a) === mapKey(b)).toBe(Buffer.compare(a, b) === 0)
+        expect(mapKey(a)).toBe(mapKey(Buffer.from(a)))
+        expect(mapKey(Uint8Array.of(0, ...a).subarray(1))).toBe(mapKey(a))
       }),
     )
   })

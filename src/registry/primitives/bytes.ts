@@ -5,7 +5,7 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** Map key of a byte string: latin1, one character per byte, the cheapest exact text. */
-export const keyOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('latin1')
+export const mapKey = (bytes: Uint8Array): string => bufferOf(bytes).toString('latin1')
 
 /** The bytes of a `0x` hex string, whose form the caller has checked. */
 export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')

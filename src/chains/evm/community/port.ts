@@ -10,7 +10,7 @@ import {
   type CommunityPort,
   type EvmPort,
   type Hex,
-  orUnavailable,
+  rethrowAsUnavailable,
 } from '../../chain.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
@@ -32,7 +32,7 @@ export function createCommunityPort(
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): Pick<EvmPort, keyof CommunityPort> {
   const onOneNode = (ask: (call: Call) => Promise<bigint>) =>
-    orUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
+    rethrowAsUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
     label,
     communityPayments: communityPayments ?? null,

@@ -6,7 +6,7 @@ import {
   type CommunityPayment,
   type CommunityPaymentRequest,
   type CommunityPort,
-  orUnavailable,
+  rethrowAsUnavailable,
 } from '../../chain.js'
 import type { Call } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
@@ -28,7 +28,7 @@ const NOBODY = new Uint8Array(32)
 export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
-    orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
+    rethrowAsUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
   const unsigned = async (
     call: Call,

@@ -26,7 +26,7 @@ export interface RewindReport {
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: CountedSample<{ seq: number; kind: EntryKind }>
   /** Guids of messages in dropped blocks of a spoke that are kept, since the hub has or may have received them. */
-  staying: CountedSample<{ guid: string }>
+  keptMessages: CountedSample<{ guid: string }>
 }
 
 const SAMPLE = 50
@@ -68,7 +68,7 @@ export async function compareWithRebuilt(
       ...lost,
       first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKindOfCode(kind) })),
     },
-    staying: isHub ? { count: 0, first: [] } : await sample(sql.staying, chain, block),
+    keptMessages: isHub ? { count: 0, first: [] } : await sample(sql.keptMessages, chain, block),
   }
 }
 
@@ -98,7 +98,7 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${KEPT_MESSAGES} ORDER BY m.block, m.log_index`,
+    keptMessages: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${KEPT_MESSAGES} ORDER BY m.block, m.log_index`,
     // entries keep their order, so the n-th kept entry is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}

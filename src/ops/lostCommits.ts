@@ -3,7 +3,7 @@ import { alarmFields } from './alarms.js'
 import type { Context } from './context.js'
 
 /** Raises the alarm for a database that lost commits, until the process ends. */
-export function reportDatabaseWentBack(
+export function reportLostCommits(
   { metrics, loops, log }: Pick<Context, 'metrics' | 'loops' | 'log'>,
   network: Network,
 ): void {

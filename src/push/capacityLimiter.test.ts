@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { PlaceLimiter } from './slots.js'
+import { CapacityLimiter } from './capacityLimiter.js'
 
 /** A limiter of 2 places per client and 4 in total, with the clients whose places were given away. */
 function crowded() {
   const left: string[] = []
-  const places = new PlaceLimiter({ perClient: 2, total: 4 })
+  const places = new CapacityLimiter({ perClient: 2, total: 4 })
   const take = (client: string) => {
     const free = places.take(client, 1, () => left.push(client))
     return typeof free === 'function' ? free : expect.unreachable(free)

@@ -1,5 +1,5 @@
 /** Limits of long-lived requests: of one client, and of the process, in places or bytes. */
-export interface PlaceLimits {
+export interface CapacityLimits {
   perClient: number
   total: number
 }
@@ -12,12 +12,12 @@ interface Taken {
 }
 
 /** Counts the places of long-lived requests. */
-export class PlaceLimiter {
-  readonly #bounds: PlaceLimits
+export class CapacityLimiter {
+  readonly #bounds: CapacityLimits
   readonly #of = new Map<string, Taken>()
   #taken = 0
 
-  constructor(bounds: PlaceLimits) {
+  constructor(bounds: CapacityLimits) {
     this.#bounds = bounds
   }
 

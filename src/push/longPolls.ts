@@ -2,8 +2,8 @@ import type { TxProgress } from '../db/journal/transactions.js'
 import { fallbackIf, isOwnError } from '../ops/log/errors.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { ChangeNotifications } from './news.js'
-import { PlaceLimiter } from './slots.js'
+import { CapacityLimiter } from './capacityLimiter.js'
+import type { ChangeNotifications } from './changeNotifications.js'
 
 /**
  * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
@@ -20,7 +20,7 @@ const LONGEST_MS = 60_000
  * batches.
  */
 export class LongPolls {
-  readonly places: PlaceLimiter
+  readonly places: CapacityLimiter
   /**
    * Reads the state of a transaction in the tables. Read it before the status, so that no change between the two is
    * missed.
@@ -36,7 +36,7 @@ export class LongPolls {
     progressOf: (tx: Buffer) => Promise<TxProgress>,
     isLimited: boolean,
   ) {
-    this.places = new PlaceLimiter({
+    this.places = new CapacityLimiter({
       ...MAX_LONG_POLLS,
       ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
     })
@@ -45,7 +45,11 @@ export class LongPolls {
   }
 
   /** Waits until a transaction changes. @returns false where the signal ended the wait, or all waits were ended */
-  async moved(tx: Buffer, { records, isKnown }: TxProgress, signal: AbortSignal): Promise<boolean> {
+  async untilChanged(
+    tx: Buffer,
+    { records, isKnown }: TxProgress,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const untilMs = performance.now() + (isKnown ? LONGEST_MS : ASK_AGAIN_MS)
     const notify = createWakeUp()
     this.#waiting.add(notify)
