@@ -102,7 +102,7 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke or silenced one connection has probably affected the others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
-      look: createRestoreDetector(this.#writePool, (network) =>
+      onWake: createRestoreDetector(this.#writePool, (network) =>
         reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
     })

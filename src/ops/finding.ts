@@ -34,10 +34,10 @@ export const failureResult = (found: string, advice: string): CheckResult => ({
 export async function runCheck(
   about: string,
   advice: string,
-  look: () => Promise<CheckResult>,
+  check: () => Promise<CheckResult>,
 ): Promise<Finding> {
   const late = failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice)
-  const result = withTimeout(LIMIT_MS, look(), late).catch((error: Error) =>
+  const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) =>
     failureResult(errorSentence(error), advice),
   )
   return { about, ...(await result) }

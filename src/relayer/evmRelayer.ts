@@ -277,8 +277,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    */
   async #actOnAll(rows: readonly Row[], pass: Pass) {
     const memo = createCallCache()
-    const looks = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
-    const acts = await looks.addAll(
+    const observations = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
+    const acts = await observations.addAll(
       rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, pass))),
     )
     const done: { row: Row; outcome: StepOutcome }[] = []

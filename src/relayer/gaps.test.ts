@@ -17,37 +17,45 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): NonceCountReport => ({ answer, head })
+const observed = (answer: number, head = 10): NonceCountReport => ({ answer, head })
 
 describe('the next nonce', () => {
-  it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
-    ['the chain has counted all', 'sound', [stored(7), [look(7)], null]],
-    ['what the chain has not counted is held', 'sound', [stored(7, 5, 6), [look(5)], null]],
-    ['one node counts more', 'doubt', [stored(7), [look(60)], null]],
-    ['one node counts more twice at one head', 'doubt', [stored(7), [look(60)], look(60)]],
-    ['another node says otherwise', 'sound', [stored(7), [look(60), look(7)], null]],
+  it.each<[what: string, NonceDecision['kind'], Parameters<typeof decideNonce>]>([
+    ['the chain has counted all', 'sound', [stored(7), [observed(7)], null]],
+    ['what the chain has not counted is held', 'sound', [stored(7, 5, 6), [observed(5)], null]],
+    ['one node counts more', 'undecided', [stored(7), [observed(60)], null]],
+    [
+      'one node counts more twice at one head',
+      'undecided',
+      [stored(7), [observed(60)], observed(60)],
+    ],
+    ['another node says otherwise', 'sound', [stored(7), [observed(60), observed(7)], null]],
     [
       'two nodes count far more',
       'too_far',
-      [stored(7), [look(8 + MAX_NONCE_RAISE), look(900)], null],
+      [stored(7), [observed(8 + MAX_NONCE_RAISE), observed(900)], null],
     ],
-    ['nothing holds the last one', 'doubt', [stored(7, 5), [look(5)], null]],
-    ['nothing holds one below', 'doubt', [stored(7, 6), [look(5), look(5)], look(5, 9)]],
-    ['nothing is known', 'doubt', [stored(null), [look(5)], null]],
-  ])('where %s: %s', (_, is, [nonces, looks, before]) => {
-    expect(decideNonce(nonces, looks, before).is).toBe(is)
+    ['nothing holds the last one', 'undecided', [stored(7, 5), [observed(5)], null]],
+    [
+      'nothing holds one below',
+      'undecided',
+      [stored(7, 6), [observed(5), observed(5)], observed(5, 9)],
+    ],
+    ['nothing is known', 'undecided', [stored(null), [observed(5)], null]],
+  ])('where %s: %s', (_, is, [nonces, observations, before]) => {
+    expect(decideNonce(nonces, observations, before).kind).toBe(is)
   })
 
   it.each<[Parameters<typeof decideNonce>, next: number]>([
-    [[stored(7), [look(9), look(8)], null], 8],
-    [[stored(7), [look(9, 11)], look(8)], 8],
-    [[stored(7), [look(7 + MAX_NONCE_RAISE), look(900)], null], 7 + MAX_NONCE_RAISE],
-    [[stored(null), [look(900), look(901)], null], 900],
+    [[stored(7), [observed(9), observed(8)], null], 8],
+    [[stored(7), [observed(9, 11)], observed(8)], 8],
+    [[stored(7), [observed(7 + MAX_NONCE_RAISE), observed(900)], null], 7 + MAX_NONCE_RAISE],
+    [[stored(null), [observed(900), observed(901)], null], 900],
     // never below either count, nor below a held nonce
-    [[stored(60), [look(3), look(4)], null], 4],
-    [[stored(60, 3), [look(4, 11)], look(3)], 4],
-  ])('follows two looks that agree: %j to %s', (given, next) => {
-    expect(decideNonce(...given)).toEqual({ is: 'moved', next })
+    [[stored(60), [observed(3), observed(4)], null], 4],
+    [[stored(60, 3), [observed(4, 11)], observed(3)], 4],
+  ])('follows two observations that agree: %j to %s', (given, next) => {
+    expect(decideNonce(...given)).toEqual({ kind: 'changed', next })
   })
 
   it('does not follow any number of wrong answers while an honest node, or every other block, contradicts them', () => {
@@ -58,10 +66,13 @@ describe('the next nonce', () => {
         let before: NonceCountReport | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
-          const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]
-          const decision = decideNonce(stored(next), looks, before)
-          before = decision.is === 'doubt' ? decision.look : null
-          if (decision.is === 'moved') next = decision.next
+          const observations = [
+            observed(isLie ? lie : truth, i),
+            ...(hasSecondNode ? [observed(truth, i)] : []),
+          ]
+          const decision = decideNonce(stored(next), observations, before)
+          before = decision.kind === 'undecided' ? decision.observed : null
+          if (decision.kind === 'changed') next = decision.next
           // at most the true count: a higher nonce makes a gap
           expect(next).toBeLessThanOrEqual(truth)
         }
@@ -74,10 +85,10 @@ describe('the next nonce', () => {
     const nonce = fc.integer({ min: 0, max: 50 })
     fc.assert(
       fc.property(nonce, nonce, (truth, next) => {
-        const decision = decideNonce(stored(next), [look(truth)], null)
-        expect(decision.is).toBe(truth === next ? 'sound' : 'doubt')
-        const second = decideNonce(stored(next), [look(truth, 11)], look(truth))
-        if (truth !== next) expect(second).toEqual({ is: 'moved', next: truth })
+        const decision = decideNonce(stored(next), [observed(truth)], null)
+        expect(decision.kind).toBe(truth === next ? 'sound' : 'undecided')
+        const second = decideNonce(stored(next), [observed(truth, 11)], observed(truth))
+        if (truth !== next) expect(second).toEqual({ kind: 'changed', next: truth })
       }),
     )
   })

@@ -23,54 +23,57 @@ export interface MissingNonce {
 /** Decision about the signer's next nonce, from the transaction counts that nodes report. */
 export type NonceDecision =
   /** Every nonce below the next one is used or held, so the next one may be given out. */
-  | { is: 'sound' }
+  | { kind: 'sound' }
   /**
-   * No nonce is given out: either a second observation is needed for comparison with `look`, or lost nonces have to be
+   * No nonce is given out: either a second observation is needed for comparison with `observed`, or lost nonces have to be
    * repaired.
    */
-  | { is: 'doubt'; look: NonceCountReport }
+  | { kind: 'undecided'; observed: NonceCountReport }
   /** Two observations agree on another next nonce. */
-  | { is: 'moved'; next: number }
+  | { kind: 'changed'; next: number }
   /** Two observations agree on a count that an operator has to confirm. */
-  | { is: 'too_far'; count: number; look: NonceCountReport }
+  | { kind: 'too_far'; count: number; observed: NonceCountReport }
 
 /**
  * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
  * a mix-up of answers does not repeat. The next nonce rises to the lower of two higher counts, up to a bound. It falls
  * to the higher of two lower counts, if no job holds a nonce from there on. So a single wrong answer never makes a gap,
  * which costs a transaction for each of its nonces.
- * @param looks observations of the chain's count in this step
+ * @param observations observations of the chain's count in this step
  * @param before the undecided observation of an earlier step
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly NonceCountReport[],
+  observations: readonly NonceCountReport[],
   before: NonceCountReport | null,
 ): NonceDecision {
-  const counts = looks.map(({ answer }) => answer)
+  const counts = observations.map(({ answer }) => answer)
   const least = Math.min(...counts)
   const most = Math.max(...counts)
-  if (next !== null && least <= next && most >= next) return { is: 'sound' }
-  const [first, second = before && first!.head > before.head ? before : undefined] = looks
+  if (next !== null && least <= next && most >= next) return { kind: 'sound' }
+  const [first, second = before && first!.head > before.head ? before : undefined] = observations
   const pair = second && [first!.answer, second.answer]
   // contradicting observations keep only the newest, so that a wrong one does not stay
-  const doubt = { is: 'doubt', look: pair || !before ? looks[0]! : before } as const
+  const undecided = {
+    kind: 'undecided',
+    observed: pair || !before ? observations[0]! : before,
+  } as const
   if (next === null || least > next) {
-    if (!pair) return doubt
+    if (!pair) return undecided
     const agreed = Math.min(...pair)
-    if (next === null) return { is: 'moved', next: agreed }
-    if (agreed <= next) return doubt
+    if (next === null) return { kind: 'changed', next: agreed }
+    if (agreed <= next) return undecided
     return agreed - next > MAX_NONCE_RAISE
-      ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
-      : { is: 'moved', next: agreed }
+      ? { kind: 'too_far', count: agreed, observed: before ?? observations[0]! }
+      : { kind: 'changed', next: agreed }
   }
   const held = new Set(
     holders.map(({ nonce }) => nonce).filter((nonce) => nonce >= most && nonce < next),
   )
-  if (held.size === next - most) return { is: 'sound' }
+  if (held.size === next - most) return { kind: 'sound' }
   const agreed = pair ? Math.max(...pair) : null
   const isUnheld = agreed !== null && agreed < next && (top === null || top < agreed)
-  return isUnheld ? { is: 'moved', next: agreed } : doubt
+  return isUnheld ? { kind: 'changed', next: agreed } : undecided
 }
 
 /** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST_NONCES`. */

@@ -57,7 +57,7 @@ export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
   #missing: MissingNonce | null = null
-  #doubt: NonceCountReport | null = null
+  #undecided: NonceCountReport | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -73,41 +73,43 @@ export class NonceKeeper {
    * @throws ChainUnavailableError, LostLeadershipError
    */
   async step() {
-    let { looks, stored, decision } = await this.#decide()
+    let { observations, stored, decision } = await this.#decide()
     // after a move, the count is read once more before anything is signed
-    if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
+    if (decision.kind === 'changed') ({ observations, stored, decision } = await this.#decide())
     const { next, holders } = stored
     const lost =
-      next === null ? [] : lostNonces(Math.max(...looks.map(({ answer }) => answer)), next, holders)
+      next === null
+        ? []
+        : lostNonces(Math.max(...observations.map(({ answer }) => answer)), next, holders)
     const mended = await this.#mend(lost, holders)
-    return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
+    return { mended, isSound: decision.kind === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
   async #decide(): Promise<{
-    looks: NonceCountReport[]
+    observations: NonceCountReport[]
     stored: SignerNonces
     decision: NonceDecision
   }> {
-    const { looks, stored } = await this.#look()
-    const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
-    this.#doubt = 'look' in decision ? decision.look : null
+    const { observations, stored } = await this.#observe()
+    const decision = decideNonce(stored, observations, this.#earlier(stored, observations))
+    this.#undecided = 'observed' in decision ? decision.observed : null
     await this.#note(decision, stored)
-    return { looks, stored, decision }
+    return { observations, stored, decision }
   }
 
   /**
    * Reads the signer's transaction count from one node, and from every node where the count does not match the stored
    * nonce.
    */
-  async #look(): Promise<{ looks: NonceCountReport[]; stored: SignerNonces }> {
+  async #observe(): Promise<{ observations: NonceCountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
     const stored = await signerNonces(pool, key, first[0]!.answer)
-    if (decideNonce(stored, first, null).is === 'sound') return { looks: first, stored }
-    const looks = await rpc.onEveryNode((ask) => readCount(ask, signer))
-    const from = Math.min(...looks.map(({ answer }) => answer))
-    return { looks, stored: await signerNonces(pool, key, from) }
+    if (decideNonce(stored, first, null).kind === 'sound') return { observations: first, stored }
+    const observations = await rpc.onEveryNode((ask) => readCount(ask, signer))
+    const from = Math.min(...observations.map(({ answer }) => answer))
+    return { observations, stored: await signerNonces(pool, key, from) }
   }
 
   /**
@@ -115,15 +117,15 @@ export class NonceKeeper {
    * chain may come back at any time.
    */
   #earlier({ next }: SignerNonces, [first]: readonly NonceCountReport[]): NonceCountReport | null {
-    return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
+    return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#undecided
   }
 
   async #note(decision: NonceDecision, { next }: SignerNonces): Promise<void> {
     const { pool, key, epoch } = this.#options
-    const claimed = decision.is === 'too_far' ? decision.count : null
-    if (decision.is !== 'moved' && claimed === this.#claimed) return
+    const claimed = decision.kind === 'too_far' ? decision.count : null
+    if (decision.kind !== 'changed' && claimed === this.#claimed) return
     await inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
-      if (decision.is === 'moved') await moveNextNonce(client, key, next, decision.next)
+      if (decision.kind === 'changed') await moveNextNonce(client, key, next, decision.next)
       else await storeClaimedCount(client, key, claimed)
     })
     this.#claimed = claimed

@@ -84,7 +84,7 @@ export function createRestoreDetector(
 ): () => Promise<void> {
   let memory: readonly Seen[] = []
   let isLooking = false
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
     const heads = await readRows<Found>(pool, LOOK, asked)
     for (const head of heads) {
@@ -99,7 +99,7 @@ export function createRestoreDetector(
   return async () => {
     if (isLooking) return
     isLooking = true
-    await look().catch(() => {})
+    await check().catch(() => {})
     isLooking = false
   }
 }

@@ -35,7 +35,7 @@ export interface Leadership {
 }
 
 const LEASE = 'network = $1 AND role = $2'
-const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
+const CHECK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
 /**
  * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
  */
@@ -83,11 +83,11 @@ export async function takeLeadIfFree(
   alive = () => {},
 ): Promise<Leadership | null> {
   const heldMs = performance.now()
-  const [look] = await query<{ nowMs: number; isFree: boolean }>(pool, network, LOOK, [
+  const [found] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
     LEADER_ROLE[role],
   ])
-  assertClock(look!.nowMs)
-  if (!look!.isFree) return null
+  assertClock(found!.nowMs)
+  if (!found!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
   const taken = await fallbackIf(take, isLockTimeout, [])

@@ -55,13 +55,20 @@ export interface ListenerOptions {
   /** Called when it listens on a new connection because the previous one broke or fell silent. */
   onRenewed?: () => void
   /** Called after notifications, and once a second. */
-  look?: () => void
+  onWake?: () => void
 }
 
 export type Listener = ReturnType<typeof createListener>
 
 /** Creates a listener, which reconnects whenever its connection breaks or falls silent. */
-export function createListener({ url, signal, loops, onError, onRenewed, look }: ListenerOptions) {
+export function createListener({
+  url,
+  signal,
+  loops,
+  onError,
+  onRenewed,
+  onWake,
+}: ListenerOptions) {
   const hearers = new Set<(payload: string) => void>()
   const tell = (payload: string): void => {
     for (const hearer of hearers) hearer(payload)
@@ -82,7 +89,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
       hasListened = true
       tell('')
       while (!signal.aborted) {
-        look?.()
+        onWake?.()
         await client.query('SELECT 1')
         loop.succeeded()
         await pause(LEAST_MS, signal)
