@@ -47,7 +47,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
 }
 
 /**
- * Data that a route's responses depend on while the network is caught up: the journal, or unconfirmed bids too. It is
+ * Data that a route's responses depend on while the network is caught up: public events, or unconfirmed bids too. It is
  * the cache key of the responses.
  */
 export type CacheSource = 'journal' | 'facts'

@@ -120,7 +120,6 @@ const list = route.get('/v1/communities', {
   costliest: { what: '100 names' },
   example: {},
   bounds: { '[]': 'page: limit, at most 100; after' },
-  cacheSource: 'journal',
   summary: 'The names that are communities',
   description:
     'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
