@@ -45,6 +45,11 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `GET /v1/proof` | `trust`, `nodes` and `log`; no `checkpoint`',
   },
   {
+    requests: /^POST \/v(1\/names|0\.1)\/register\//,
+    fields: /^body\.message$/,
+    changelog: '| `unsupported_network` of a quote | a sentence that names the networks of every route',
+  },
+  {
     requests: /^GET \/v1\/events\/checkpoint$/,
     fields: /./,
     changelog: '| `GET /v1/events/checkpoint` | gone',
