@@ -114,8 +114,13 @@ it('processes that have seen lost entries restart the feed automatically, once',
   const looks = [0, 0]
   const listeners = looks.map((_, i) => {
     const memory = createRestoreDetector(world.pool, (network) => reported.push(network))
-    const look = () => void memory().then(() => looks[i]!++)
-    const options = { url: world.postgres.url, signal: stop.signal, loops: new WorkerLoops(), look }
+    const onWake = () => void memory().then(() => looks[i]!++)
+    const options = {
+      url: world.postgres.url,
+      signal: stop.signal,
+      loops: new WorkerLoops(),
+      onWake,
+    }
     return createListener({ ...options, onError: (error) => reported.push(error.message) })
   })
   const looked = async () => {
