@@ -3,7 +3,7 @@ import { read, rowsOf } from '../scripts/lint/documents.js'
 import { MAX_SESSIONS_PER_WALLET } from '../src/db/auth/sessions.js'
 import {
   ACTION_RETENTION_MS,
-  KEPT_GENERATIONS,
+  RETAINED_GENERATIONS,
   RETENTION_MS,
   removeExpired,
 } from '../src/db/deployment/retention.js'
@@ -31,7 +31,7 @@ it.each([
   ['signed bytes of ended jobs', `${RETENTION_MS / DAY_MS} days`],
   ['sessions that have expired', `newest ${MAX_SESSIONS_PER_WALLET} of a wallet`],
   ['commands of operators', `${ACTION_RETENTION_MS / DAY_MS} days`],
-  ['entries of generations that ended', `before: ${KEPT_GENERATIONS}`],
+  ['entries of generations that ended', `before: ${RETAINED_GENERATIONS}`],
   ['hashes of confirmed blocks', `${KEPT_BLOCK_HASHES} blocks`],
   ['failed deliveries', `newest ${MAX_KEPT_FAILURES} of`],
 ])('says of %s: %s', (what, figure) => {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
-import { recordCommand } from './recorded.js'
+import { runRecordedCommand } from './recorded.js'
 
 /**
  * Runs `work` on a command's database, and records the command. Every command opens its database here, except
@@ -14,7 +14,7 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
     throw new ConfigError(
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
-  return recordCommand(databaseDirectUrl, () =>
+  return runRecordedCommand(databaseDirectUrl, () =>
     work(databaseDirectUrl).catch(withDatabaseAdvice(databaseDirectUrl)),
   )
 }

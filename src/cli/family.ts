@@ -5,11 +5,11 @@ export interface FamilyCommands {
   /** Adds the commands that deploy the family's contracts or program. */
   add(program: Command): void
   /** Makes the relayer's key if an option of `clusterd init` adds the family. */
-  makeKey?(): MadeKey
+  makeKey?(): GeneratedKey
 }
 
 /** A new key with which the relayer signs on a family's chains. */
-export interface MadeKey {
+export interface GeneratedKey {
   /** Variable that names the file. */
   readonly variable: string
   readonly file: string

@@ -8,7 +8,7 @@ import {
   clustersOf,
   findHubDraft,
   missingSettings,
-  perNetwork,
+  settingsPerNetwork,
   withClusterPresets,
 } from './clusters.js'
 import { networkDeploymentSchema } from './deployment.js'
@@ -56,12 +56,12 @@ const ensParent = z.strictObject({
 const sections = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
   ...clusterShape,
-  ens: perNetwork(ensParent),
+  ens: settingsPerNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
-  deployment: perNetwork(networkDeploymentSchema),
+  deployment: settingsPerNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
       /** Age from which the relayer releases payments with a final registration to their recipients. */

@@ -9,7 +9,7 @@ import { solanaSection } from './solana.js'
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
 
 /** Settings of each configured network. */
-export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
+export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Sections of the chains file by their keys. */
@@ -18,11 +18,16 @@ type Sections = typeof SECTIONS
 type Key = keyof Sections
 const KEYS = Object.keys(SECTIONS) as Key[]
 
-type Shape<Settings> = Settings extends z.ZodType ? ReturnType<typeof perNetwork<Settings>> : never
+type Shape<Settings> = Settings extends z.ZodType
+  ? ReturnType<typeof settingsPerNetwork<Settings>>
+  : never
 
 /** Schemas of the sections. */
 export const clusterShape = Object.fromEntries(
-  Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [key, perNetwork(cluster)]),
+  Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [
+    key,
+    settingsPerNetwork(cluster),
+  ]),
 ) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
 /** Settings of all sections in a complete chains file. */

@@ -3,7 +3,7 @@ import { confirmation, defaultConfirmation } from '../registry/primitives/confir
 import { NETWORK_LABELS, NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import {
-  durationOrNever,
+  durationMsOrNull,
   evmAddress,
   hexBytes,
   httpUrl,
@@ -63,7 +63,7 @@ const fields = z.strictObject({
   /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
   trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
   /** Time after which indexing continues with one node if the others do not answer, ms; null for never. */
-  singleNodeAfter: durationOrNever.meta({ since: '1.0.0-rc.1' }),
+  singleNodeAfter: durationMsOrNull.meta({ since: '1.0.0-rc.1' }),
   /**
    * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from their
    * registry.

@@ -38,7 +38,7 @@ const duration = z
   )
 
 /** "30s", "10m", "2h", "1d" or milliseconds, in ms; "never", which is the default, is null. */
-export const durationOrNever = z.union([duration, positiveInt, z.null()]).default(null)
+export const durationMsOrNull = z.union([duration, positiveInt, z.null()]).default(null)
 
 /** A decimal amount; uint256 has at most 78 digits. */
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')

@@ -3,7 +3,7 @@ import { listJobs } from '../db/outbox/rows.js'
 import { nullIfUnavailable } from '../db/pg/unavailable.js'
 import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
-import type { NodeNumbers } from '../ops/rpcMetrics.js'
+import type { NodeCounters } from '../ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
@@ -136,7 +136,7 @@ const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[numb
       'latency, ms': node.latencyMs && Math.round(node.latencyMs),
     }))
 
-function nodeState({ isWrong, restMs, head }: NodeNumbers): unknown {
+function nodeState({ isWrong, restMs, head }: NodeCounters): unknown {
   if (isWrong) return badly(true, 'another chain, or false logs')
   if (restMs > 0) return badly(true, `rests ${Math.ceil(restMs / 1_000)} s`)
   return head === 'behind' || head === 'doubtful' ? badly(true, `head ${head}`) : 'well'

@@ -15,7 +15,7 @@ import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackIf, isOwnError } from '../ops/log/errors.js'
 import type { LoopState, WorkerLoops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
-import type { NodeNumbers } from '../ops/rpcMetrics.js'
+import type { NodeCounters } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
@@ -41,7 +41,7 @@ export interface StatusSources {
   /** Requests that this process answered in the last minute. */
   requests: FailedRequests
   /** The nodes of every chain, as seen by this process. */
-  nodes(): readonly { chain: string; nodes: readonly NodeNumbers[] }[]
+  nodes(): readonly { chain: string; nodes: readonly NodeCounters[] }[]
   isStopping: boolean
 }
 

@@ -8,7 +8,7 @@ import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
 import { readRules } from '../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../db/outbox/refusals.js'
 import { findOpenCommunityPayments, type OpenPayment } from '../db/payments/open.js'
-import { markAppended } from '../db/payments/payments.js'
+import { markPaymentsAppended } from '../db/payments/payments.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { clustersWithVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
@@ -288,7 +288,7 @@ async function enter(
     const freed = await findFreedNames(client, network, ids)
     const entries = still.map((read) => entryOf(read, freed.get(mapKey(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
-    await markAppended(client, network, ids)
+    await markPaymentsAppended(client, network, ids)
     const refused = payments.filter(
       (_, i) => changes.payments[i]!.judgement.outcome !== 'registered',
     )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { BackgroundWork, countRequest, pauseMsAfter } from './background.js'
+import { BackgroundWork, countApiRequest, pauseMsAfter } from './background.js'
 
 it.each([
   ['nothing where no request arrived', { workedMs: 200, arrived: 0 }, 0],
@@ -13,7 +13,7 @@ it.each([
 it('work is shared from a request to the next pause, and its signal ends a pause', async () => {
   const background = new BackgroundWork()
   expect(background.isShared).toBe(false)
-  countRequest()
+  countApiRequest()
   expect(background.isShared).toBe(true)
   await background.pause(AbortSignal.abort())
   expect(background.isShared).toBe(false)

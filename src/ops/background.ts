@@ -8,7 +8,7 @@ const MAX_PAUSE_MS = 300
 let requests = 0
 
 /** Counts a request of the API. Background work of this process makes room for it. */
-export const countRequest = (): void => {
+export const countApiRequest = (): void => {
   requests += 1
 }
 

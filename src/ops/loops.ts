@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
-import { type LoopName, OwnErrors } from './ownErrors.js'
+import { InternalErrors, type LoopName } from './ownErrors.js'
 
 export interface LoopState extends LoopName {
   /** Time since the last turn or sign of life, ms. */
@@ -23,7 +23,7 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 /** The loops of this process, with their health. Ages are of the monotonic clock. */
 export class WorkerLoops {
   /** Errors of our own code, in these loops and elsewhere. */
-  readonly ownErrors: OwnErrors
+  readonly ownErrors: InternalErrors
   /**
    * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the part that raised it deletes
    * it.
@@ -34,7 +34,7 @@ export class WorkerLoops {
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
-    this.ownErrors = new OwnErrors(nowMs)
+    this.ownErrors = new InternalErrors(nowMs)
   }
 
   start(name: LoopName) {

@@ -16,7 +16,7 @@ const LOG_AGAIN_MS = 10 * 60_000
 const MOST_SENTENCES = 100
 
 /** Errors of our own code in one place of the process. */
-export interface OwnErrorCount extends LoopName {
+export interface InternalErrorCount extends LoopName {
   /** Number of errors since the start of the process. */
   count: number
   /** Time since the last error, ms. */
@@ -34,7 +34,7 @@ interface Place {
 }
 
 /** Counts errors of our own code, for the metrics, `/status` and the alarm. */
-export class OwnErrors {
+export class InternalErrors {
   readonly #nowMs: () => number
   readonly #places = new Map<string, Place>()
 
@@ -68,7 +68,7 @@ export class OwnErrors {
     log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
   }
 
-  counts(): OwnErrorCount[] {
+  counts(): InternalErrorCount[] {
     const nowMs = this.#nowMs()
     return [...this.#places.values()].map(({ at, count, lastMs, lastError }) => ({
       ...at,

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Registry } from 'prom-client'
 import type { LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
-import type { LoopName, OwnErrorCount } from './ownErrors.js'
+import type { InternalErrorCount, LoopName } from './ownErrors.js'
 
 /** State of the process for its metrics. */
 export interface ProcessState {
@@ -16,7 +16,7 @@ export interface ProcessState {
   /** Networks that this process mirrors. `alarm`: why nothing is copied. */
   mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
-  ownErrors: readonly OwnErrorCount[]
+  ownErrors: readonly InternalErrorCount[]
   /** Kinds of requests of which some failed in the last minute. */
   requests: readonly { method: string; route: string; share: number }[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>

@@ -5,7 +5,7 @@ import { metricFactories } from './metricFactories.js'
  * Counters of a node for one consumer, with times in ms. Nodes are identified by their host, since the path of a URL
  * may hold a key.
  */
-export interface NodeNumbers {
+export interface NodeCounters {
   host: string
   requests: number
   errors: number
@@ -14,7 +14,7 @@ export interface NodeNumbers {
   isWrong: boolean
   head: 'good' | 'behind' | 'doubtful' | 'unknown' | null
 }
-type ReadNumbers = () => readonly { use: string; nodes: readonly NodeNumbers[] }[]
+type ReadNumbers = () => readonly { use: string; nodes: readonly NodeCounters[] }[]
 
 /** @returns a function that adds a chain */
 export function createRpcMetrics(registry: Registry) {
@@ -23,7 +23,7 @@ export function createRpcMetrics(registry: Registry) {
   const nodes = () =>
     [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked })))
   const { gauge } = metricFactories(registry)
-  const ofNode = (name: string, help: string, read: (node: NodeNumbers) => number | null) =>
+  const ofNode = (name: string, help: string, read: (node: NodeCounters) => number | null) =>
     gauge(name, help, ['chain', 'use', 'host'], () =>
       nodes().flatMap(({ chain, use, nodes }) =>
         nodes.map((node) => [{ chain, use, host: node.host }, read(node)] as const),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CHEAP_AT_ONCE, mapInTurns, waitForCheapTurn, waitForTurn } from './turns.js'
+import { CHEAP_AT_ONCE, mapInTurns, waitForTurn, waitForTurnOfCheapWork } from './turns.js'
 
 const turn = () => waitForTurn({ address: '192.0.2.1' })
 
@@ -47,7 +47,8 @@ it('a turn of the event loop has a bounded number of cheap pieces, and addresses
     if (!isDone) setImmediate(look)
   }
   setImmediate(look)
-  const begin = (address: string) => waitForCheapTurn({ address }).then(() => begun.push(address))
+  const begin = (address: string) =>
+    waitForTurnOfCheapWork({ address }).then(() => begun.push(address))
   const many = Array.from({ length: 100 }, () => begin('192.0.2.1'))
   await Promise.all([...many, begin('192.0.2.2')])
   isDone = true

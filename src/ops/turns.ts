@@ -21,7 +21,7 @@ export const waitForTurn = (asker: QueueClient): Promise<void> =>
   parts.run(asker, () => setImmediate())
 
 /** Waits until a cheap piece of work may run. Each turn of the event loop runs at most `CHEAP_AT_ONCE`. */
-export const waitForCheapTurn = (asker: QueueClient): Promise<void> =>
+export const waitForTurnOfCheapWork = (asker: QueueClient): Promise<void> =>
   cheapParts.run(asker, () => setImmediate())
 
 /** Maps many elements without blocking the process for the time of all of them. */

@@ -5,7 +5,7 @@ import { WorkerLoops } from './loops.js'
 import { createWakeUp, pause } from './notify.js'
 import {
   FatalError,
-  LeadLostError,
+  LeadershipEndedError,
   runWorkers,
   type StepResult,
   StepTimeoutError,
@@ -246,7 +246,7 @@ describe('workers', () => {
     const lost = new AbortController()
     const hangs = worker(() => 'idle', { step: () => new Promise(() => {}) })
     const running = runWorkers([hangs], { ...context, signal: lost.signal })
-    lost.abort(new LeadLostError('gone'))
+    lost.abort(new LeadershipEndedError('gone'))
     const startedMs = performance.now()
     await expect(running).rejects.toThrow(StepTimeoutError)
     expect(performance.now() - startedMs).toBeLessThan(FROZEN_MS)

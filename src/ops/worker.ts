@@ -11,8 +11,8 @@ export class FatalError extends Error {
 }
 
 /** Reason of a signal: another process may lead from now on, and writes of steps are refused. */
-export class LeadLostError extends FatalError {
-  override name = 'LeadLostError'
+export class LeadershipEndedError extends FatalError {
+  override name = 'LeadershipEndedError'
 }
 
 /** A step exceeded its time limit. Its later writes fail because of the next lead's epoch. */

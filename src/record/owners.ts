@@ -15,7 +15,7 @@ const NOBODYS = Buffer.alloc(32)
 /**
  * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
  * @param bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
- * @throws Error that names the first name with another owner, or with none; ChainUnavailableError
+ * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError
  */
 export async function assertOwners(
   hub: EvmChain,

@@ -237,8 +237,8 @@ export function rangesCheckedByRecord(
 
 /**
  * Reads a chain's logs from a block on without storing them, up to a block whose record was agreed on. It is for
- * nodes without old state, which can prove a catch-up only by the newest record. Afterwards the running hashes on the
- * way are known.
+ * nodes that have pruned old state: they return only the contract's newest running hash of its logs (its record), which
+ * proves all logs up to its block at once. Afterwards the running hash of each block with logs is known.
  * @param least number of nodes that have to return the blocks that have logs
  * @throws RefutedError where the logs do not match the record; the nodes that returned them are then asked last
  */

@@ -9,7 +9,7 @@ export type RangeWidth = ReturnType<typeof createRangeWidth>
  */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be collected early. */
+/** Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be garbage-collected while they are young. */
 const TARGET_LOGS = 3_000
 /** Logs per range while requests wait for the work on a range. */
 const SHARED_TARGET_LOGS = 500

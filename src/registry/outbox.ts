@@ -48,7 +48,7 @@ export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
 /** Reason of a job that waits for funds of its signer. */
 export const INSUFFICIENT_FUNDS = 'insufficient_funds'
 /** Reason of a job that waits until its signer may spend again. */
-export const DAILY_CAP = 'daily_cap'
+export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
 export const BELOW_REFUSAL_COST = 'below_refusal_cost'
 

@@ -1,12 +1,12 @@
 import { formatEther, type Hex } from 'viem'
-import type { OpenJobs, SignerStats } from '../db/outbox/stats.js'
+import type { OpenJobCount, SignerStats } from '../db/outbox/stats.js'
 import { DAY_MS, LOW_RUNWAY_MS, type Problem } from '../ops/alarms.js'
 import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 
 export interface EvmRelayerState extends RelayerState {
   /** Signer. Null without a key. */
   signer: Hex | null
-  stats: (SignerStats & { open: readonly OpenJobs[] }) | null
+  stats: (SignerStats & { open: readonly OpenJobCount[] }) | null
   /**
    * Guids of messages that the hub has not received in time, oldest first, limited in number. Null where no messages
    * are delivered.

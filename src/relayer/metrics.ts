@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { OpenJobs } from '../db/outbox/stats.js'
+import type { OpenJobCount } from '../db/outbox/stats.js'
 import { metricFactories } from '../ops/metricFactories.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
@@ -20,7 +20,7 @@ export function createOutboxMetrics(
   kinds: readonly RelayerTelemetry[],
 ): void {
   const { gauge } = metricFactories(registry)
-  const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
+  const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobCount[]) => number) =>
     gauge(name, help, ['network', 'kind', 'state'], () =>
       states().flatMap(({ network, relayers }) => {
         const counted = relayers.flatMap(({ stats }) => (stats ? [stats.open] : []))

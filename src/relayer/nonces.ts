@@ -5,7 +5,7 @@ import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
 import {
   inRelayerTransaction,
-  insertNoop,
+  insertNoopJob,
   reserveSpending,
   type SignerKey,
   saveJobs,
@@ -160,7 +160,7 @@ export class NonceKeeper {
     if (!tx) return false
     const stored = inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
-      return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
+      return insertNoopJob(client, key, { nonce, tx, nowMs: nowMs() })
     })
     const isStored = await fallbackIf(stored, (error) => error instanceof DailyCapError, false)
     failpoint('relay.noop')

@@ -1,4 +1,4 @@
-import type { OpenJobs } from '../db/outbox/stats.js'
+import type { OpenJobCount } from '../db/outbox/stats.js'
 import type { Problem } from '../ops/alarms.js'
 import type { Network } from '../registry/primitives/network.js'
 
@@ -9,7 +9,7 @@ export interface RelayerState {
   chain: string
   readonly kind: RelayerTelemetry
   /** `open`: the chain's jobs. */
-  stats: { open: readonly OpenJobs[] } | null
+  stats: { open: readonly OpenJobCount[] } | null
   /** Balance of the paying account, in the smallest unit of the chain's coin. */
   balance: bigint | null
   /** Payments that were refused although their names are registered. */

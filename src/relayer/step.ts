@@ -7,7 +7,12 @@ import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackIf } from '../ops/log/errors.js'
-import { DAILY_CAP, DailyCapError, type NonceTx, type TxPurpose } from '../registry/outbox.js'
+import {
+  DailyCapError,
+  type NonceTx,
+  type TxPurpose,
+  WAITS_FOR_DAILY_CAP,
+} from '../registry/outbox.js'
 import {
   applyEvent,
   type ChainSnapshot,
@@ -174,7 +179,7 @@ async function sign(
 
 /** Why nothing was signed, if another attempt may succeed. */
 function reasonOf(error: unknown): string | null {
-  if (error instanceof DailyCapError) return DAILY_CAP
+  if (error instanceof DailyCapError) return WAITS_FOR_DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
 

@@ -63,7 +63,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   opsPort?: number
   /** PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
-  /** True to register a few names at the first start. Default: unless a chain is attached. */
+  /** True to register a few names at the first start. Default: true, but false where a chain is attached. */
   seeds?: boolean
   /** True to apply rate limits to clients of the API. Default false. */
   limits?: boolean

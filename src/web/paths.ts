@@ -19,7 +19,7 @@ interface Reading {
 }
 
 /** A page and its subject. Names are in lower case. */
-export type PagePlace =
+export type PageLocation =
   | { page: 'home' }
   | { page: 'reference' }
   | { page: 'account'; part: AccountPage }
@@ -43,7 +43,7 @@ const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => parseName(text) !== null
 
 /** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
-export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PagePlace {
+export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PageLocation {
   const parts = path.split('/').filter(Boolean).map(decoded)
   if (path === REFERENCE) return { page: 'reference' }
   if (parts.length > 0) return pageOf(parts, ens)
@@ -53,7 +53,7 @@ export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PageP
   return typedParts.length > 0 ? pageOf(typedParts, ens) : { page: 'none', text: typed }
 }
 
-function pageOf(parts: readonly string[], ens: EnsParents): PagePlace {
+function pageOf(parts: readonly string[], ens: EnsParents): PageLocation {
   const [first = '', second] = parts
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
@@ -64,7 +64,7 @@ function pageOf(parts: readonly string[], ens: EnsParents): PagePlace {
   return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
 }
 
-function pageOfWord(text: string, ens: EnsParents): PagePlace {
+function pageOfWord(text: string, ens: EnsParents): PageLocation {
   const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
   const lower = text.toLowerCase()
@@ -88,7 +88,7 @@ function readingOf(text: string): Reading | null {
 }
 
 /** `alice.bundles.eth` for `alice`, `cold.alice.bundles.eth` for `alice/cold`; null for a text below no parent. */
-function ensPlace(text: string, { mainnet, testnet }: EnsParents): PagePlace | null {
+function ensPlace(text: string, { mainnet, testnet }: EnsParents): PageLocation | null {
   for (const parent of [mainnet, testnet]) {
     if (!parent || !text.endsWith(`.${parent}`)) continue
     const labels = text.slice(0, -parent.length - 1).split('.')

@@ -6,9 +6,9 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
-  dropAirdrop,
   loadAirdropFile,
   printAirdrops,
+  removeAirdropCommand,
   setDistributorCommand,
   showAirdrop,
 } from '../../src/cli/airdrop/airdrop.js'
@@ -336,10 +336,10 @@ describe('clusterd airdrop', () => {
     expect(JSON.parse(printed.pop()!)).not.toHaveProperty('encoded')
     expect(errorLines).toEqual([])
     const before = await countRows()
-    await dropAirdrop(community, {})
+    await removeAirdropCommand(community, {})
     expect(errorLines).toContain('Nothing is removed yet: --yes removes it.')
     expect(await countRows()).toEqual(before)
-    await dropAirdrop(community, { yes: true })
+    await removeAirdropCommand(community, { yes: true })
     expect((await countRows())[1]).toBe(before[1]! - 8)
     await expect(showAirdrop(community, {})).rejects.toThrow('no airdrop of')
   })

@@ -424,17 +424,6 @@ describe('GET /v1/communities', () => {
   })
 })
 
-describe('GET /v1/communities after a name became a community', () => {
-  it('lists it at once, also where it answered before', async () => {
-    const name = freshName()
-    const owner = await ownerOf(name)
-    const ask = async () => (await world.get(`/v1/communities?name=${name}`)).body
-    for (let i = 0; i < 3; i++) expect(await ask()).toEqual([])
-    expect((await owner.call('PUT', `/v1/communities/${name}`, {})).status).toBe(200)
-    for (let i = 0; i < 3; i++) expect(await ask()).toEqual([{ name }])
-  })
-})
-
 describe('GET /v1/communities/:name/members', () => {
   it('lists the names below a community with their owners, page by page', async () => {
     const { name, owner } = await community()

@@ -2,9 +2,9 @@ import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
-import type { Reply } from './support.js'
+import { freshName, type Reply } from './support.js'
 
-const { world, community } = useCommunities()
+const { world, community, ownerOf } = useCommunities()
 
 describe('a community with several prices', () => {
   const native = { network: '1', token: 'native', amount: '5', recipient: RECIPIENT }
@@ -170,5 +170,15 @@ describe('the network of a registration in a free community', () => {
         })
       ).status,
     ).toBe(200)
+  })
+})
+describe('GET /v1/communities after a name became a community', () => {
+  it('lists it at once, also where it answered before', async () => {
+    const name = freshName()
+    const owner = await ownerOf(name)
+    const ask = async () => (await world.get(`/v1/communities?name=${name}`)).body
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual([])
+    expect((await owner.call('PUT', `/v1/communities/${name}`, {})).status).toBe(200)
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual([{ name }])
   })
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { restartRestored } from '../../src/cli/journal/restored.js'
+import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
 import { createRestoreDetector } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
@@ -38,7 +38,9 @@ async function first(): Promise<{ id: string; resume: string }> {
 /** `clusterd journal restored`, run in this process. */
 async function run(yes: boolean) {
   return JSON.parse(
-    await printed({ DATABASE_URL: world.postgres.url }, () => restartRestored({ yes, json: true })),
+    await printed({ DATABASE_URL: world.postgres.url }, () =>
+      restartFeedsAfterRestore({ yes, json: true }),
+    ),
   )
 }
 

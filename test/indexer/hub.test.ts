@@ -8,7 +8,7 @@ import { isCheckpointOnChain, isCheckpointReplaced } from '../../src/indexer/evm
 import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, findUnappliedMinima } from '../../src/indexer/evm/worker.js'
 import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
-import { countRequest } from '../../src/ops/background.js'
+import { countApiRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
@@ -183,7 +183,7 @@ describe('a gap', () => {
     const indexer = await world.restart({
       onProgress: ({ registrations }) => seen.push(registrations),
     })
-    const requests = isServing && setInterval(countRequest, 1)
+    const requests = isServing && setInterval(countApiRequest, 1)
     try {
       expect(await indexer.step()).toMatchObject({ kind: 'backfilled', entries: 3_000 })
     } finally {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { restartRestored } from '../../src/cli/journal/restored.js'
+import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
 import {
   markMirrorVerified,
   markNamesProved,
@@ -335,12 +335,12 @@ it('`clusterd journal restored` does not change a mirror', async () => {
   await mirrorFrom(copy, serving(filesOf(honest())))
   const before = await readFeedLogState(copy.pool, 'mainnet')
   const shown = await printed({ DATABASE_URL: copy.url }, () =>
-    restartRestored({ yes: true, json: true }),
+    restartFeedsAfterRestore({ yes: true, json: true }),
   )
   expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
   expect(await readFeedLogState(copy.pool, 'mainnet')).toEqual(before)
   await queryOn(copy.url, 'UPDATE journal_heads SET proved_block = 0')
-  const text = await printed({ DATABASE_URL: copy.url }, () => restartRestored({}))
+  const text = await printed({ DATABASE_URL: copy.url }, () => restartFeedsAfterRestore({}))
   expect(text).toContain('Nothing begins anew: a mirror continues from its own state.')
 })
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { restartRestored } from '../../src/cli/journal/restored.js'
+import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { printed } from '../support/cli.js'
@@ -62,7 +62,9 @@ it('what begins anew after a restore', async () => {
     (await database.pool.query('SELECT epoch FROM leaders ORDER BY network, role')).rows
   const before = await epochs()
   await crossed(() =>
-    printed({ DATABASE_URL: database.url }, () => restartRestored({ yes: true, json: true })),
+    printed({ DATABASE_URL: database.url }, () =>
+      restartFeedsAfterRestore({ yes: true, json: true }),
+    ),
   )
   expect(await epochs()).toEqual(before.map(({ epoch }) => ({ epoch: epoch + 1 })))
 })

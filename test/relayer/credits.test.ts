@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
-import { findMessages } from '../../src/db/bridge/packets.js'
+import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
@@ -44,7 +44,7 @@ async function carry(guid: Hex) {
   await world.index()
   const sql = 'SELECT tx_hash AS "txHash" FROM messages WHERE guid = $1'
   const { rows } = await world.pool.query<{ txHash: Buffer }>(sql, [fromHex(guid)])
-  const [message] = await findMessages(world.pool, 'mainnet', rows[0]!.txHash)
+  const [message] = await findMessagesOfTransaction(world.pool, 'mainnet', rows[0]!.txHash)
   return message!.received!
 }
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { encodePacket, packetGuid } from '../../src/chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import { writeMessages } from '../../src/db/bridge/messages.js'
-import { findMessages } from '../../src/db/bridge/packets.js'
+import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -137,7 +137,7 @@ describe('a delivery', () => {
     const guid = await world.send(1, ['patient'])
     await world.run(relayer)
     expect(await about(guid)).toEqual(['verify included', 'execute queued no_peer'])
-    const [message] = await findMessages(
+    const [message] = await findMessagesOfTransaction(
       world.pool,
       'mainnet',
       (await deliveryOf(guid)).message!.txHash,
@@ -151,8 +151,15 @@ describe('a delivery', () => {
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
     expect(
-      (await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash))[0]!
-        .failure,
+      (
+        await findMessagesOfTransaction(
+          world.pool,
+          'mainnet',
+          (
+            await deliveryOf(guid)
+          ).message!.txHash,
+        )
+      )[0]!.failure,
     ).toBeNull()
   })
 

@@ -15,7 +15,7 @@ import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import {
   type PaymentTerms,
   paymentMessageId,
-  paymentSource,
+  paymentSourceId,
   quoteId,
 } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -134,7 +134,7 @@ export async function startPaymentWorld() {
       await world.watch()
       return {
         messageId: paymentMessageId(
-          paymentSource(identity.genesisHash, identity.programId),
+          paymentSourceId(identity.genesisHash, identity.programId),
           sequence,
         ),
         quoteId: id,

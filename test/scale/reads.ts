@@ -1,6 +1,6 @@
 import {
   findBundleAllocations,
-  findClaimable,
+  findClaimableAirdrops,
   findConfirmedClaim,
   findOpenAirdrop,
 } from '../../src/db/airdrop/answers.js'
@@ -10,7 +10,7 @@ import { readBuckets } from '../../src/db/auth/limitBuckets.js'
 import { findSession } from '../../src/db/auth/sessions.js'
 import { findShare } from '../../src/db/auth/shares.js'
 import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
-import { findMessages } from '../../src/db/bridge/packets.js'
+import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/deployment/chainStates.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
@@ -22,7 +22,7 @@ import {
   readTxProgress,
 } from '../../src/db/journal/transactions.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
-import { findPaidNames, findPayments } from '../../src/db/payments/ofTransaction.js'
+import { findPaidNames, findPaymentsOfTransaction } from '../../src/db/payments/ofTransaction.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
@@ -135,7 +135,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'airdrops that may be claimed from',
     0,
-    (db) => findClaimable(db, NETWORK, { nowS: 0, limit: 10 }),
+    (db) => findClaimableAirdrops(db, NETWORK, { nowS: 0, limit: 10 }),
   ],
   ['rules of a community', 2, (db) => findCommunityRules(db, NETWORK, nameOf(COMMUNITY))],
   [
@@ -203,8 +203,16 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['a session', 1, (db) => findSession(db, STRANGER)],
   ['a share of a wallet', 4, (db) => findShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER))],
   ['credits of a transaction', 1, (db) => findCreditsOfTransaction(db, NETWORK, txOf(ORDINARY, 0))],
-  ['messages of a transaction', 4, (db) => findMessages(db, NETWORK, txOf(ORDINARY, 0))],
-  ['payments of a transaction', 4, (db) => findPayments(db, NETWORK, txOf(ORDINARY, 0))],
+  [
+    'messages of a transaction',
+    4,
+    (db) => findMessagesOfTransaction(db, NETWORK, txOf(ORDINARY, 0)),
+  ],
+  [
+    'payments of a transaction',
+    4,
+    (db) => findPaymentsOfTransaction(db, NETWORK, txOf(ORDINARY, 0)),
+  ],
   ['names paid by a transaction', 4, (db) => findPaidNames(db, NETWORK, txOf(ORDINARY, 0))],
   ['the tail of a transaction', 4, (db) => findTailTx(db, NETWORK, 1, txOf(ORDINARY, 0))],
   ['a tracked transaction', 2, (db) => findTrackedTx(db, NETWORK, txOf(ORDINARY, 0))],

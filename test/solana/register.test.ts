@@ -5,8 +5,8 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { priceFeedAbi } from '../../contracts/evm/artifacts/local/PriceFeed.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { DELIVER_GAS } from '../../src/chains/solana/quote.js'
-import { writeOutcomes } from '../../src/db/payments/payments.js'
+import { HUB_DELIVERY_GAS } from '../../src/chains/solana/quote.js'
+import { writePaymentOutcomes } from '../../src/db/payments/payments.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -213,8 +213,8 @@ describe('a quote on Solana', () => {
 
   it('costs what a delivery burns, and no less', async () => {
     const first = await deliver('quoted-a')
-    expect(first).toBeLessThan(DELIVER_GAS)
-    expect(DELIVER_GAS).toBeLessThan((first * 3n) / 2n)
+    expect(first).toBeLessThan(HUB_DELIVERY_GAS)
+    expect(HUB_DELIVERY_GAS).toBeLessThan((first * 3n) / 2n)
   })
 
   it('is 503 while a price is stale, has jumped or can’t be read, and recovers automatically', async () => {
@@ -307,7 +307,7 @@ describe('the status of a payment', () => {
     ])
     const outcome = { id: rows[0].id, outcome: 'reclaimed', block: 1 } as const
     await inTransaction(pool, (client) =>
-      writeOutcomes(client, { network: 'mainnet', chain: rows[0].chain }, [outcome]),
+      writePaymentOutcomes(client, { network: 'mainnet', chain: rows[0].chain }, [outcome]),
     )
     expect(await status(tx)).toMatchObject({
       status: 'invalid',

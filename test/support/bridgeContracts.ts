@@ -3,7 +3,7 @@ import { foundry } from 'viem/chains'
 import type { DeployClient } from '../../src/testing/chains/send.js'
 import {
   type BridgePrice,
-  connectEnd,
+  connectBridgeEnd,
   deployCommunityPayments,
   deployHub,
   deployMessageLibrary,
@@ -79,8 +79,8 @@ export async function deployEnds(
     app: onSpoke.app,
   }
   await Promise.all([
-    connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_BRIDGE_PRICE }]),
-    connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),
+    connectBridgeEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_BRIDGE_PRICE }]),
+    connectBridgeEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),
   ])
   return {
     hub: onHub.app,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { QUOTE_VERDICT, type QuoteVerdict } from '../../src/registry/payment/payment.js'
-import { paymentMessageId, paymentSource } from '../../src/registry/payment/quote.js'
+import { paymentMessageId, paymentSourceId } from '../../src/registry/payment/quote.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 
@@ -25,7 +25,7 @@ let nextSequence = BigInt(Math.floor(Math.random() * 2 ** 40))
 /** Writes a payment as the watcher would have. @returns its message id */
 export async function insertPayment(pool: pg.Pool, payment: TestPayment): Promise<Buffer> {
   const sequence = payment.sequence ?? nextSequence++
-  const source = paymentSource(Buffer.alloc(32, 1), Buffer.alloc(32, 2))
+  const source = paymentSourceId(Buffer.alloc(32, 1), Buffer.alloc(32, 2))
   const id = paymentMessageId(source, sequence)
   await pool.query(
     `INSERT INTO payments (network, kind, token, id, chain, sequence, tx, block, payer, quote_id, name_word, amount_wei, amount,

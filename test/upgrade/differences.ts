@@ -47,7 +47,8 @@ export const CHANGES: readonly Change[] = [
   {
     requests: /^POST \/v(1\/names|0\.1)\/register\//,
     fields: /^body\.message$/,
-    changelog: '| `unsupported_network` of a quote | a sentence that names the networks of every route',
+    changelog:
+      '| `unsupported_network` of a quote | a sentence that names the networks of every route',
   },
   {
     requests: /^GET \/v1\/events\/checkpoint$/,

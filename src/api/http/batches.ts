@@ -55,8 +55,8 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
 }
 
 /**
- * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one turn after
- * it.
+ * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one turn of
+ * the event loop after the running batch has ended.
  */
 function together<Key, Value>(
   read: (keys: readonly Key[]) => Promise<Value[]>,

@@ -119,8 +119,9 @@ export interface Route {
   /** Who sees private data in the responses. A route without a key shows none. */
   privateTo?: PrivateTo
   /**
-   * Why each list in the responses is bounded, by the list's path. A reason is `page`, `asked`, `rule` or `set up:
-   * …`.
+   * Why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page` (the list is
+   * paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits them) or `set up`
+   * (the operator's configuration does). Details follow a colon.
    */
   bounds?: Readonly<Record<string, string>>
   /** Example of a request, where the schemas' examples do not give one. The local world can answer it. */

@@ -49,7 +49,7 @@ export function priceOf({ price, method, auth, body }: Route): RoutePrice {
 }
 
 /** Charges a response for the elements of its list, whose number does not follow from the request. */
-export const withListCost = (answer: Answer, count: number): Answer => ({
+export const chargeForListItems = (answer: Answer, count: number): Answer => ({
   ...answer,
   unspent: -count / LOOKUPS_PER_UNIT,
 })

@@ -1,5 +1,5 @@
 import type { Deadline } from '../../db/pg/pool.js'
-import { waitForCheapTurn, waitForTurn } from '../../ops/turns.js'
+import { waitForTurn, waitForTurnOfCheapWork } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { rateLimitAddress } from '../limits/client.js'
 import type { RequestMeter } from '../limits/gate.js'
@@ -71,7 +71,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
     turn: (): Promise<void> => waitForTurn(caller),
     /** As `turn`, for a cheap request. Does not create `signal`, which would cost more than the request's work. */
     async cheapTurn(): Promise<void> {
-      await waitForCheapTurn({ address })
+      await waitForTurnOfCheapWork({ address })
       if (isGone(exchange)) throw new CallerDisconnectedError()
     },
     /** True if the operator gave the caller's key limits of its own. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { countRequest } from '../../ops/background.js'
+import { countApiRequest } from '../../ops/background.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
@@ -119,7 +119,7 @@ class RouteExchange {
 
   /** Answers the request. Errors of the handler become the response and are not thrown. */
   async serve(): Promise<void> {
-    countRequest()
+    countApiRequest()
     try {
       const message = await this.#message()
       if (this.#conclude()) this.#reply(message)

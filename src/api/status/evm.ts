@@ -19,7 +19,7 @@ import { millisecondsText } from '../http/timestamps.js'
 import { findOnChains } from './ask.js'
 import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
-  directBidsCredit,
+  creditOfDirectBids,
   packetsOf,
   paidNamesOf,
   statusOfPackets,
@@ -78,7 +78,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
 async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
-  const credit = hasWon ? null : await directBidsCredit(query)
+  const credit = hasWon ? null : await creditOfDirectBids(query)
   const answer = decideStatus(query.context, { journal: bids, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, block, found), ...sender }

@@ -1,7 +1,11 @@
 import { findCreditsOfTransaction } from '../../db/bridge/credits.js'
-import { findMessages, type TxMessage } from '../../db/bridge/packets.js'
+import { findMessagesOfTransaction, type TxMessage } from '../../db/bridge/packets.js'
 import { findTailTx, type TrackedTx } from '../../db/journal/transactions.js'
-import { findPaidNames, findPayments, type TxPayment } from '../../db/payments/ofTransaction.js'
+import {
+  findPaidNames,
+  findPaymentsOfTransaction,
+  type TxPayment,
+} from '../../db/payments/ofTransaction.js'
 import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -61,7 +65,7 @@ export function statusOfPackets(
 }
 
 export async function packetsOf({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
-  const messages = await findMessages(context.pool, context.network, tx)
+  const messages = await findMessagesOfTransaction(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
   const packets = await Promise.all(messages.map((message) => packetOf(context, message)))
@@ -91,7 +95,7 @@ export async function paymentsOf(
   { context, tx }: TxStatusQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<SentPackets | null> {
-  const payments = await findPayments(context.pool, context.network, tx)
+  const payments = await findPaymentsOfTransaction(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
@@ -162,7 +166,10 @@ const creditAnswer = (
       }
     : null
 
-export async function directBidsCredit({ context, tx }: TxStatusQuery): Promise<HubCredit | null> {
+export async function creditOfDirectBids({
+  context,
+  tx,
+}: TxStatusQuery): Promise<HubCredit | null> {
   const credits = (await findCreditsOfTransaction(context.pool, context.network, tx)).filter(
     ({ eid }) => eid === 0,
   )

@@ -8,7 +8,7 @@ import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
 import { MAX_CHANGES, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
-import { withListCost } from '../limits/costs.js'
+import { chargeForListItems } from '../limits/costs.js'
 import {
   type AddressOfName,
   addressesOfNames,
@@ -145,7 +145,7 @@ const MetadataSchema = namedObject('ClusterV01', {
 
 type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
 const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
-  withListCost(
+  chargeForListItems(
     ok(found),
     [found ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
   )

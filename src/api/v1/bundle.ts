@@ -1,4 +1,4 @@
-import { findClaimable } from '../../db/airdrop/answers.js'
+import { findClaimableAirdrops } from '../../db/airdrop/answers.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { airdropClaims } from '../airdrops/airdrop.js'
 import { NO_TRANSACTION_REASONS } from '../airdrops/offer.js'
@@ -191,7 +191,7 @@ const airdrops = route.get('/v1/airdrops', {
   ),
   async handle(_request, { pool, network, now }) {
     const nowS = Math.floor(now() / 1_000)
-    const found = await findClaimable(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
+    const found = await findClaimableAirdrops(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
     return ok(
       found.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,

@@ -3,7 +3,7 @@ import { type Answer, json, ok } from '../http/answer.js'
 import { enumOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
-import { withListCost } from '../limits/costs.js'
+import { chargeForListItems } from '../limits/costs.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
@@ -35,7 +35,7 @@ const responses = okResponses(
 )
 
 const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
-  withListCost(ok(cluster), cluster.wallets.length)
+  chargeForListItems(ok(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
   bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },

@@ -33,7 +33,7 @@ import { pageLimitOf, type RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
 import { longRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
-import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
+import { CHAIN_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
@@ -138,7 +138,7 @@ const list = route.get('/v1/communities', {
       given === undefined
         ? await findCommunities(pool, network, page)
         : await communitiesNamed(requireName(given), { pool, network })
-    return withListCost(ok(names.map((name) => ({ name }))), names.length)
+    return chargeForListItems(ok(names.map((name) => ({ name }))), names.length)
   },
 })
 
@@ -169,7 +169,7 @@ const members = route.get('/v1/communities/:name/members', {
     const community = requireName(params.name!)
     const found = await findMembers(pool, network, community, pageOf(query))
     const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
-    return withListCost(ok(names), names.length)
+    return chargeForListItems(ok(names), names.length)
   },
 })
 

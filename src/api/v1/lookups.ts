@@ -11,7 +11,7 @@ import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
-import { SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
+import { chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   type NameOfAddress,
   nameOfAddress,
@@ -165,14 +165,17 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       after: query.get('after'),
       limit,
     })
-    if (next === null) return withListCost(ok(records), records.length)
+    if (next === null) return chargeForListItems(ok(records), records.length)
     const rest = new URLSearchParams({
       after: next,
       limit: String(limit),
       ...(isTestnet && { testnet: 'true' }),
     })
     const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
-    return withListCost(ok(records, { link: `<${path}?${rest}>; rel="next"` }), records.length)
+    return chargeForListItems(
+      ok(records, { link: `<${path}?${rest}>; rel="next"` }),
+      records.length,
+    )
   },
 })
 

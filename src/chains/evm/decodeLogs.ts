@@ -111,8 +111,8 @@ export function isRegistrationLog(
   )
 }
 
-/** True if a log's number fits the tables' column: a third-party contract may log any number. */
-const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
+/** True if the number of bids in a `Received` log fits the tables' column. A third-party contract may log any number. */
+const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
 
 /**
@@ -135,7 +135,7 @@ export async function decodeLogs(
   const hubLogs: RawLog[] = []
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
-    if (!isOfEvent(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
+    if (!isOfEvent(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
       if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }

@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { fallbackIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
-import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
+import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
@@ -135,7 +135,8 @@ export async function findByNonce(
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
-    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(messagesIn(error)))
+    error instanceof RpcError &&
+    (error.fault === 'refused' || STATE_GONE.test(nodeMessagesIn(error)))
   /**
    * A block with pruned state counts as "unused". If that is wrong, the block found does not contain the transaction.
    */

@@ -179,10 +179,10 @@ function harmless(said: string): string {
 
 /** True if a call failed by the rules of the EVM: every node gives the same answer. */
 export const isEvmFailure = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(messagesIn(error))
+  error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(nodeMessagesIn(error))
 
 /** A node's messages in an error. Only for classification: they may hold its URL or the request. */
-export const messagesIn = (error: RpcError): string => textOf(errorChain(error))
+export const nodeMessagesIn = (error: RpcError): string => textOf(errorChain(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type { NodeNumbers } from '../../ops/rpcMetrics.js'
+import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { RefutedError, RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
@@ -132,7 +132,7 @@ export class Node {
     this.#behindUntilMs = untilMs
   }
 
-  health(nowMs: number): NodeNumbers {
+  health(nowMs: number): NodeCounters {
     const restMs = Math.max(0, this.#restUntilMs - nowMs, this.#behindUntilMs - nowMs)
     const numbers = { requests: this.#requests, errors: this.#errors, latencyMs: this.#latencyMs }
     const isWrong = this.wrong !== null || this.#refutedUntilMs > nowMs

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fallbackIf } from '../../ops/log/errors.js'
-import type { NodeNumbers } from '../../ops/rpcMetrics.js'
+import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   isContradicting,
@@ -150,7 +150,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Counters of each node, by consumer. The indexer's pool is `index`. */
-  health(nowMs = performance.now()): { use: NodeConsumer | 'index'; nodes: NodeNumbers[] }[] {
+  health(nowMs = performance.now()): { use: NodeConsumer | 'index'; nodes: NodeCounters[] }[] {
     return [...this.#family.pools].map(([use, pool]) => ({
       use,
       nodes: pool.#nodes.map((node) => node.health(nowMs)),

@@ -16,7 +16,7 @@ import { readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 
 /** Gas of `deliver` for one name on our hub: measured, plus a margin (checked by test/solana/register.test.ts). */
-export const DELIVER_GAS = 150_000n
+export const HUB_DELIVERY_GAS = 150_000n
 /** How long a quote can be paid, seconds. */
 const QUOTE_LIFETIME_S = 600
 /** How long a blockhash is cached, ms. It is valid for a minute at least. */
@@ -61,7 +61,7 @@ export function createQuoter(
       genesisHash: bs58.decode(genesis),
       programId: registrar.programId.toBytes(),
     }
-    const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, 'delivery'), now)
+    const fee = weiToLamports(withMargin(HUB_DELIVERY_GAS * now.gasPriceWei, 'delivery'), now)
     const quoted = names.map(({ name, amountWei }) => ({
       name,
       amountWei,

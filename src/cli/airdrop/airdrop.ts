@@ -19,7 +19,7 @@ import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import { configuredChain, type NetworkOptions, networksOf, parseNameArgument } from '../values.js'
-import { type BadLine, readAirdropFile } from './allocations.js'
+import { readAirdropFile, type UnreadableLine } from './allocations.js'
 
 export interface AirdropOptions extends NetworkOptions {
   json?: boolean
@@ -134,7 +134,7 @@ export async function showAirdrop(name: string, command: DistributorTermsCommand
  * `clusterd airdrop remove <community>`: shows what it removes, and removes it with `yes`.
  * @throws Error where there is no airdrop
  */
-export async function dropAirdrop(
+export async function removeAirdropCommand(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
@@ -148,7 +148,7 @@ export async function dropAirdrop(
 }
 
 /** Prints the first bad lines on stderr. */
-function refusal(file: string, bad: readonly BadLine[]): Error {
+function refusal(file: string, bad: readonly UnreadableLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)

@@ -8,7 +8,7 @@ import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
 /** A line that cannot be read as a row. */
-export interface BadLine {
+export interface UnreadableLine {
   /** Line number, from 1. */
   line: number
   message: string
@@ -22,9 +22,9 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
  * digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
-export function readAllocations(text: string): { rows: Allocation[]; bad: BadLine[] } {
+export function readAllocations(text: string): { rows: Allocation[]; bad: UnreadableLine[] } {
   const rows: Allocation[] = []
-  const bad: BadLine[] = []
+  const bad: UnreadableLine[] = []
   const lineOf = new Map<string, number>()
   // some editors write a byte order mark
   const lines = text.replace(/^\ufeff/, '').split('\n')

@@ -86,7 +86,7 @@ export function addAirdropCommands(program: Command): void {
     .description('show what is removed; with --yes remove it')
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(run('dropAirdrop'))
+    .action(run('removeAirdropCommand'))
 }
 
 const ofOne = (command: Command): Command =>

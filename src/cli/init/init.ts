@@ -7,9 +7,9 @@ import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { FAMILY_COMMANDS } from '../families.js'
-import type { MadeKey } from '../family.js'
+import type { GeneratedKey } from '../family.js'
 
-/** Options of `clusterd init`. A family's option has the family's key. */
+/** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
 export interface InitOptions extends Partial<Record<LabelledKey, boolean>> {
   hub: string
   spokes?: string
@@ -107,7 +107,7 @@ export function chainsFileDraft(options: InitOptions) {
   return { chains, urlsByFamily }
 }
 
-function environmentOf({ compose, database }: InitOptions, keys: readonly MadeKey[]): string {
+function environmentOf({ compose, database }: InitOptions, keys: readonly GeneratedKey[]): string {
   const password = randomBytes(24).toString('hex')
   const key = () => `0x${randomBytes(32).toString('hex')}`
   const url = compose
@@ -155,7 +155,7 @@ function write(folder: string, files: readonly [name: string, content: string][]
 interface Made {
   networks: readonly Network[]
   relayer: string
-  keys: readonly MadeKey[]
+  keys: readonly GeneratedKey[]
   compose: boolean | undefined
 }
 

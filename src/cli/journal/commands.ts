@@ -49,7 +49,7 @@ export function addJournalCommands(program: Command): void {
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(restored('restartRestored'))
+    .action(restored('restartFeedsAfterRestore'))
   addNetworkOptions(journal.command('export'), 'default: both')
     .description(
       'write the signed log as files that any web server can serve at /v1/log, for mirrors',

@@ -9,7 +9,7 @@ import { printJson } from '../output.js'
  * `clusterd journal restored`: shows which feeds and logs restart after the database was restored to an earlier
  * state, and restarts them with `--yes`.
  */
-export async function restartRestored({
+export async function restartFeedsAfterRestore({
   yes = false,
   json,
 }: {

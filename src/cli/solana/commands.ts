@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import type { FamilyCommands } from '../family.js'
 import { lazyActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
-import { makeSolanaKey } from './madeKey.js'
+import { generateSolanaKey } from './madeKey.js'
 
 const run = lazyActions(() => import('./solana.js'))
 const runDeploy = lazyActions(() => import('./deploy.js'))
 
-export const solanaCommands: FamilyCommands = { add: addSolanaCommands, makeKey: makeSolanaKey }
+export const solanaCommands: FamilyCommands = { add: addSolanaCommands, makeKey: generateSolanaKey }
 
 export function addSolanaCommands(program: Command): void {
   const solana = program

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
-import type { MadeKey } from '../family.js'
+import type { GeneratedKey } from '../family.js'
 
 /** A new key of the relay authority. */
-export function makeSolanaKey(): MadeKey {
+export function generateSolanaKey(): GeneratedKey {
   const seed = randomBytes(32)
   const publicKey = ed25519PublicKey(seed)
   const relay = bs58.encode(publicKey)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, nameOfCode } from '../pg/codes.js'
-import { prismaOf, rowFromPrisma, toPrisma } from '../pg/prisma.js'
+import { plainRowFromPrisma, prismaClientOf, toPrismaValues } from '../pg/prisma.js'
 import type { PlainRow } from '../pg/rows.js'
 
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
@@ -14,12 +14,13 @@ export type OpenAirdrop = Omit<PlainRow<StoredAirdrop>, 'state'> & { state: Aird
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** Fields that are set with an airdrop's distributor. */
-export type NonNullFields<Field extends keyof OpenAirdrop> = {
+export type RequiredAirdropFields<Field extends keyof OpenAirdrop> = {
   [Key in Field]: NonNullable<OpenAirdrop[Key]>
 }
 
 /** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
-export interface Distributor extends NonNullFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
+export interface Distributor
+  extends RequiredAirdropFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
   /** First block that may hold its claims. Undefined: unchanged, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
   /** First block from which the chain is indexed. Default 0. */
@@ -36,14 +37,16 @@ export async function findAirdrop(
   network: Network,
   community: string,
 ): Promise<Airdrop | null> {
-  return (await read(await prismaOf(pool), toPrisma({ network, community })))[0] ?? null
+  return (await read(await prismaClientOf(pool), toPrismaValues({ network, community })))[0] ?? null
 }
 
 export async function listAirdrops(
   pool: pg.Pool,
   networks: readonly Network[],
 ): Promise<Airdrop[]> {
-  return read(await prismaOf(pool), { OR: networks.map((network) => toPrisma({ network })) })
+  return read(await prismaClientOf(pool), {
+    OR: networks.map((network) => toPrismaValues({ network })),
+  })
 }
 
 async function read(
@@ -66,7 +69,7 @@ async function read(
     const confirmed = own.find((count) => count.confirmed)?._count ?? 0
     const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
     const claimed = { seen: confirmed + unconfirmed, confirmed }
-    return { ...rowFromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
+    return { ...plainRowFromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
   })
 }
 
@@ -84,8 +87,8 @@ export async function setDistributor(
   community: string,
   to: Distributor,
 ): Promise<boolean> {
-  const where = toPrisma({ network, community })
-  return (await prismaOf(pool)).$transaction(
+  const where = toPrismaValues({ network, community })
+  return (await prismaClientOf(pool)).$transaction(
     async (tx) => {
       // locked, so that neither claims nor other commands change it meanwhile
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
@@ -99,7 +102,7 @@ export async function setDistributor(
       const { label, distributor, token, endsAtS } = to
       const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
       const data = {
-        ...toPrisma({ label, distributor, token, endsAtS }),
+        ...toPrismaValues({ label, distributor, token, endsAtS }),
         ...checkpoint,
         state: AIRDROP_STATE.open,
       }

@@ -3,7 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { NonNullFields, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredAirdropFields } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
@@ -27,7 +27,7 @@ export async function findOpenAirdrop(
 
 /** Airdrop that may be claimed from. */
 type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
-  NonNullFields<'distributor' | 'token' | 'endsAtS'>
+  RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepare<Claimable>(
   'airdrops_open',
@@ -37,7 +37,7 @@ const claimable = prepare<Claimable>(
 )
 
 /** Airdrops that may be claimed from, the newest first. */
-export const findClaimable = (
+export const findClaimableAirdrops = (
   db: Queryable,
   network: Network,
   { nowS, limit }: { nowS: number; limit: number },

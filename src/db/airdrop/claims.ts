@@ -4,14 +4,14 @@ import type { AirdropClaim } from '../generated/client.js'
 import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type PlainRow, query } from '../pg/rows.js'
-import type { NonNullFields, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredAirdropFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
   OpenAirdrop,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
-  NonNullFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
+  RequiredAirdropFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 export type ClaimOnChain = Omit<PlainRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 

@@ -18,7 +18,7 @@ import {
   findAirdrop,
   noAirdropText,
 } from './airdrops.js'
-import { treePages } from './pages.js'
+import { packTreePages } from './pages.js'
 
 export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** True if the file may replace another one that nobody has claimed from. */
@@ -191,7 +191,7 @@ const pageRows = (
     ['page', 'int4', ([page]) => page],
     ['nodes', 'bytea', ([, bytes]) => bytes],
   ],
-  items: [...treePages(nodes)],
+  items: [...packTreePages(nodes)],
 })
 
 const INSERTED_AT_ONCE = 5_000

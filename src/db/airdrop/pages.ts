@@ -21,7 +21,7 @@ function offsetOf(position: number): { page: number; offset: number } {
 }
 
 /** Pages of a tree. Levels fill from the left, so a page's last nodes may be missing. */
-export function treePages(nodes: readonly Buffer[]): Map<number, Buffer> {
+export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
     const { page } = offsetOf(position)

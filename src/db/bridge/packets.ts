@@ -17,7 +17,7 @@ type Row = ReceiptRow &
   }
 
 /** A message that a transaction sent from a spoke, with its progress at the hub. */
-export type TxMessage = Awaited<ReturnType<typeof findMessages>>[number]
+export type TxMessage = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
 
 const byTx = prepare<Row>(
   'tx_messages',
@@ -36,7 +36,7 @@ const byTx = prepare<Row>(
 )
 
 /** Messages that a transaction sent, in log order. Empty when none is known. */
-export async function findMessages(db: Queryable, network: Network, hash: Buffer) {
+export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({
     ...withReceipt(row),

@@ -9,7 +9,7 @@ export const RETENTION_MS = 30 * DAY_MS
 /** How long operators' commands are kept. */
 export const ACTION_RETENTION_MS = 365 * DAY_MS
 /** Number of generations whose journal is kept: the current generation, and the previous generation for comparison. */
-export const KEPT_GENERATIONS = 2
+export const RETAINED_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
@@ -30,7 +30,7 @@ const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 /** Commands belong to no network. */
 const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTION_RETENTION_MS}`
 
-const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
+const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /** Statements that delete expired rows, by what the rows are. Parameters: network and limit. */
 const expired = (network: Network): Record<string, string> => {

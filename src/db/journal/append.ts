@@ -23,7 +23,7 @@ import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
-import { loadRegistrySlice, type ProbedRows, probeRowKeys } from './slice.js'
+import { type FoundRowKeys, loadRegistrySlice, probeRowKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
@@ -63,13 +63,13 @@ export const probeEntryKeys = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
-): Promise<ProbedRows> => probeRowKeys(db, network, rowKeysOf(entries))
+): Promise<FoundRowKeys> => probeRowKeys(db, network, rowKeysOf(entries))
 
 /** Entries to fold under the head's lock, with the rows that `probeEntryKeys` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
-  probed: ProbedRows
+  probed: FoundRowKeys
   /** Clock that measures the stages of the calling indexer's loop. */
   stages?: StageClock
 }

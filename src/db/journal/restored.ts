@@ -67,7 +67,7 @@ type Found = Seen & { seen: string | null }
 const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
     WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
-/** Heads, each with the digest of the entry whose number was seen. */
+/** Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last (`seen`). */
 const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`

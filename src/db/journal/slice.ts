@@ -20,7 +20,7 @@ interface Found {
 }
 
 /** Rows that `probeRowKeys` found: the first of the statements that load a `RegistrySlice`. */
-export interface ProbedRows {
+export interface FoundRowKeys {
   keys: RowKeys
   names: readonly string[]
   wallets: readonly string[]
@@ -34,7 +34,7 @@ export async function probeRowKeys(
   db: Queryable,
   network: Network,
   keys: RowKeys,
-): Promise<ProbedRows> {
+): Promise<FoundRowKeys> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
@@ -54,7 +54,7 @@ export async function probeRowKeys(
 export async function loadRegistrySlice(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
-  { keys, names, wallets, clusters, found }: ProbedRows,
+  { keys, names, wallets, clusters, found }: FoundRowKeys,
 ): Promise<RegistrySlice> {
   const owners = new Map<string, number>()
   const slice: RegistrySlice = {

@@ -58,7 +58,7 @@ export const insertJobs = (
   })
 
 /** Inserts a job that uses up a nonce. @returns false when another job holds the nonce meanwhile */
-export async function insertNoop(
+export async function insertNoopJob(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
   { nonce, tx, nowMs }: { nonce: number; tx: NonceTx; nowMs: number },

@@ -12,7 +12,7 @@ import { heldShareSql } from './payouts.js'
 const DAY_MS = 86_400_000
 
 /** Unfinished jobs of one kind and state, parked ones included. */
-export interface OpenJobs extends Pick<Job, 'kind' | 'state'> {
+export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   count: number
   /** Creation time of the oldest, Unix ms. */
   oldestMs: number
@@ -28,8 +28,8 @@ export async function countOpenJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs = Date.now(),
-): Promise<OpenJobs[]> {
-  const rows = await query<Omit<OpenJobs, 'kind' | 'state'> & { kind: number; state: number }>(
+): Promise<OpenJobCount[]> {
+  const rows = await query<Omit<OpenJobCount, 'kind' | 'state'> & { kind: number; state: number }>(
     db,
     network,
     `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${heldShareSql('$3')}) AS held_share FROM jobs j

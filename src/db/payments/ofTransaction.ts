@@ -33,7 +33,7 @@ type PaymentColumns = ReceiptRow &
   }
 
 /** A payment for a name on the hub that a transaction on another chain made, with its progress. */
-export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
+export type TxPayment = Awaited<ReturnType<typeof findPaymentsOfTransaction>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
@@ -52,7 +52,11 @@ const paymentsByTx = prepare<PaymentColumns>(
 )
 
 /** Payments by the signature (64 bytes) of their transaction, in order. Empty when none is known. */
-export async function findPayments(db: Queryable, network: Network, signature: Buffer) {
+export async function findPaymentsOfTransaction(
+  db: Queryable,
+  network: Network,
+  signature: Buffer,
+) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
     ...withReceipt(row),

@@ -80,7 +80,7 @@ export const writePayments = (
  * Writes the outcomes of a chain's payments. A payment for a name on the hub becomes `done` with its outcome.
  * @returns ids of the payments that are stored; an outcome may arrive before its payment
  */
-export async function writeOutcomes(
+export async function writePaymentOutcomes(
   db: Queryable,
   { network, chain }: ChainKey,
   outcomes: readonly ConfirmedOutcome[],
@@ -103,7 +103,7 @@ export async function writeOutcomes(
  * Marks payments as done whose entries were appended, in the same transaction.
  * @throws Error where a payment is already done or was removed, so that nothing is appended twice
  */
-export async function markAppended(
+export async function markPaymentsAppended(
   client: pg.ClientBase,
   network: Network,
   ids: readonly Buffer[],

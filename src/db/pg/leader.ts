@@ -4,7 +4,7 @@ import { fallbackIf } from '../../ops/log/errors.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pause } from '../../ops/notify.js'
 import { oncePerMinute } from '../../ops/oncePerMinute.js'
-import { LeadLostError } from '../../ops/worker.js'
+import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadEndNotification } from './notify.js'
@@ -195,7 +195,9 @@ async function leadOnce(
   if (!leadership) return
   const { epoch } = leadership
   const lost = new AbortController()
-  leadership.lost.then(() => lost.abort(new LeadLostError(`the lease of epoch ${epoch} has ended`)))
+  leadership.lost.then(() =>
+    lost.abort(new LeadershipEndedError(`the lease of epoch ${epoch} has ended`)),
+  )
   try {
     await work(epoch, AbortSignal.any([signal, lost.signal]))
   } finally {

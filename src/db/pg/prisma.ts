@@ -15,7 +15,7 @@ const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
  * since it takes 40 MiB and a quarter of a second of processor time. Hot paths and the daemon's start query the pool
  * directly.
  */
-export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
+export function prismaClientOf(pool: pg.Pool): Promise<PrismaClient> {
   const own = underlyingPool(pool)
   let client = clients.get(own)
   if (!client) {
@@ -39,7 +39,7 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
 }
 
 /** Converts a row of Prisma. @throws RangeError for an int8 that a number can't hold */
-export function rowFromPrisma<Model extends object>(row: Model): PlainRow<Model> {
+export function plainRowFromPrisma<Model extends object>(row: Model): PlainRow<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
     key === 'network' ? nameOfCode(NETWORK_CODE, value) : toPlain(value),
@@ -64,7 +64,7 @@ type Stored<Fields> = {
 }
 
 /** Converts values for Prisma's filters and writes. Prisma's type of bytes excludes shared memory. */
-export function toPrisma<Fields extends object>(fields: Fields): Stored<Fields> {
+export function toPrismaValues<Fields extends object>(fields: Fields): Stored<Fields> {
   const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
   return { ...fields, ...codes } as Stored<Fields>
 }

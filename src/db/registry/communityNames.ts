@@ -233,8 +233,8 @@ const verifiedIn = prepare<{ name: string }>(
 )
 
 /**
- * Those of the given names in whose clusters a wallet is publicly verified. Private membership does not count: a name
- * that is granted because of it would reveal it.
+ * Selects the names in whose clusters a wallet is publicly verified. Private membership does not count: a name below a
+ * community that is granted because of a private membership would reveal that membership.
  * @param address stored form
  * @param names canonical names of clusters
  */

@@ -203,8 +203,8 @@ export class ChainIndexer {
   }
 
   /**
-   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a record,
-   * a range read by number may silently leave out their logs.
+   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a
+   * record (the contract's running hash of its logs), a range that is read by number may silently leave out their logs.
    */
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options

@@ -5,7 +5,7 @@ import { foldEntries, probeEntryKeys, writeFoldedBatch } from '../../db/journal/
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
-import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
+import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -44,7 +44,7 @@ function writeConfirmed(
       ? writeReceipts(db, network, blocks, received)
       : writeMessages(db, row, blocks, sent),
     writePayments(db, row, blocks, payments),
-    writeOutcomes(db, row, ends),
+    writePaymentOutcomes(db, row, ends),
     forgetConfirmedTail(db, network, chain, to.nextBlock),
     ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]

@@ -11,7 +11,7 @@ import type {
 import {
   communityPaymentId,
   paymentMessageId,
-  paymentSource,
+  paymentSourceId,
   type QuotedProgram,
   verifyQuote,
 } from '../../registry/payment/quote.js'
@@ -49,7 +49,7 @@ const idOf = (
   sequence: bigint,
 ): Buffer =>
   of === 'name'
-    ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
+    ? paymentMessageId(paymentSourceId(genesisHash, programId), sequence)
     : communityPaymentId(genesisHash, programId, sequence)
 
 /** A payment for a name on the hub in its stored form, with its quote verified. */
@@ -65,7 +65,7 @@ function namePayment(
     target: {
       kind: 'name',
       name: Buffer.from(paid.name),
-      source: paymentSource(program.genesisHash, program.programId),
+      source: paymentSourceId(program.genesisHash, program.programId),
       quoteId: Buffer.from(paid.quoteId),
       amountWei: paid.amountWei,
       expiresAt: withinNumber(paid.expiresAt),

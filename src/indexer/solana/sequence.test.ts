@@ -10,7 +10,7 @@ import type { ReadTransaction } from '../../chains/solana/reads.js'
 import {
   communityPaymentId,
   paymentMessageId,
-  paymentSource,
+  paymentSourceId,
   quoteId,
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
@@ -71,7 +71,7 @@ const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => 
 const trackerAt = (names = 0, communityNames = 0) =>
   new SequenceTracker(identity, { names, communityNames })
 const nameId = (sequence: bigint) =>
-  paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence)
+  paymentMessageId(paymentSourceId(identity.genesisHash, identity.programId), sequence)
 const communityId = (sequence: bigint) =>
   communityPaymentId(identity.genesisHash, identity.programId, sequence)
 const stateOf = ({ known, isWhole }: SequenceTracker) => [

@@ -4,7 +4,7 @@ import type {
   ReadTransaction,
 } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
-import { lastContiguous } from '../../registry/payment/quote.js'
+import { lastContiguousSequence } from '../../registry/payment/quote.js'
 import { outcomesOf, type ProgramWithHoldingTime, paymentsOf } from './row.js'
 
 /** The rows that result from some transactions. */
@@ -64,7 +64,7 @@ export class SequenceTracker {
     for (const { target, sequence } of payments.values()) {
       const count = this.#counts[target.kind]
       if (sequence > count.known) count.beyond.add(sequence)
-      count.known = lastContiguous(count.known, count.beyond)
+      count.known = lastContiguousSequence(count.known, count.beyond)
     }
     return { payments: [...payments.values()], outcomes: [...this.#early.values()] }
   }

@@ -18,7 +18,7 @@ import {
   type PaymentCursor,
   readPaymentCursor,
 } from '../../db/payments/cursor.js'
-import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
+import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { chainErrorOf } from '../../ops/causes.js'
@@ -225,7 +225,7 @@ export class PaymentWatcher {
     const write = async (client: pg.ClientBase) => {
       await assertLeader(client, network, epoch)
       await writePayments(client, { network, chain }, { isConfirmed: true, block: 0 }, payments)
-      tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
+      tracker.forgetOutcomes(await writePaymentOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
       const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
       if (to !== memory.cursor)

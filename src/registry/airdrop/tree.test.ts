@@ -1,7 +1,7 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pagesWithProofs, proofFromPages, treePages } from '../../db/airdrop/pages.js'
+import { packTreePages, pagesWithProofs, proofFromPages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
 import { airdropLeaf, buildAirdropTree, MAX_LEAVES, rootOfProof } from './tree.js'
 
@@ -19,7 +19,7 @@ function build(allocations: readonly Allocation[]) {
     airdropLeaf(BigInt(index), account, amount),
   )
   const { nodes, positions } = buildAirdropTree(leaves)
-  const pages = treePages(nodes)
+  const pages = packTreePages(nodes)
   return {
     root: nodes[0]!,
     leaves,

@@ -6,7 +6,7 @@ import {
   type PublicEvent,
   type PublicWallet,
 } from '../journal/eventTypes.js'
-import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
+import { MAX_WALLETS_OF_ANY_RULESET, RULESET_VERSION } from '../journal/ruleset.js'
 import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, mapKey } from '../primitives/bytes.js'
@@ -142,7 +142,8 @@ class CopyState implements MirrorState {
 
   addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }: On<'addWallet'>) {
     const wallets = this.#walletsOf(cluster)
-    if (wallets.has(mapKey(address)) || wallets.size >= MOST_WALLETS) throw this.#misfit()
+    if (wallets.has(mapKey(address)) || wallets.size >= MAX_WALLETS_OF_ANY_RULESET)
+      throw this.#misfit()
     const { seq } = this.#work.changes.head
     setWallet(this.#work, {
       cluster: this.#serialOf(cluster),

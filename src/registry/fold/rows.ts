@@ -99,7 +99,7 @@ export interface RegistrySlice {
    * wallet name. Each has the sequence number of its registration.
    */
   communityNames: Map<string, number>
-  /** Names assigned to loaded clusters, and for claims of the batch, by `assignmentKey`. */
+  /** Names assigned to loaded clusters, and names assigned for the claims that the batch makes, by `assignmentKey`. */
   assigned: Map<string, string>
   /**
    * Moves in progress from or to loaded clusters, and moves that the batch continues, by the serial of the cluster that

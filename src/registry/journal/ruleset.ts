@@ -15,7 +15,9 @@ const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 
 /** Largest wallet limit of any version. */
-export const MOST_WALLETS = Math.max(...RULESETS.map((rules) => rules.maxClusterWallets))
+export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
+  ...RULESETS.map((rules) => rules.maxClusterWallets),
+)
 
 /** Version of new entries, and its rules. */
 export const RULESET_VERSION = RULESETS.length

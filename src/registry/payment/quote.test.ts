@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
 import {
   communityPaymentId,
-  lastContiguous,
+  lastContiguousSequence,
   type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
-  paymentSource,
+  paymentSourceId,
   type QuotedProgram,
   quoteId,
   verifyQuote,
@@ -106,7 +106,7 @@ describe('a message id', () => {
   it('differs for every cluster, program and sequence', () => {
     const id = fc.tuple(bytes32, bytes32, fc.bigInt(0n, 2n ** 64n - 1n))
     const idOf = ([genesis, program, sequence]: [Uint8Array, Uint8Array, bigint]) =>
-      paymentMessageId(paymentSource(genesis, program), sequence)
+      paymentMessageId(paymentSourceId(genesis, program), sequence)
     fc.assert(
       fc.property(id, id, (a, b) => {
         const isSame = same(a[0], b[0]) && same(a[1], b[1]) && a[2] === b[2]
@@ -120,7 +120,7 @@ describe('a message id', () => {
     const start = `0x${'01'.repeat(32)}${'02'.repeat(32)}` as const
     const count = '0000000000000102'
     const word = Buffer.from('community').toString('hex')
-    const source = paymentSource(KEY, program)
+    const source = paymentSourceId(KEY, program)
     expect(toHex(source)).toBe(keccak256(start))
     expect(toHex(paymentMessageId(source, 258n))).toBe(keccak256(`${toHex(source)}${count}`))
     expect(toHex(communityPaymentId(KEY, program, 258n))).toBe(keccak256(`${start}${word}${count}`))
@@ -133,7 +133,7 @@ describe('sequences', () => {
       fc.property(fc.nat(100), fc.uniqueArray(fc.integer({ min: 1, max: 40 })), (from, offsets) => {
         const beyond = new Set(offsets.map((offset) => from + offset))
         const all = new Set(beyond)
-        const upTo = lastContiguous(from, beyond)
+        const upTo = lastContiguousSequence(from, beyond)
         expect(upTo).toBeGreaterThanOrEqual(from)
         for (let n = from + 1; n <= upTo; n++) expect(all.has(n)).toBe(true)
         expect(all.has(upTo + 1)).toBe(false)

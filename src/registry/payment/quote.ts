@@ -93,7 +93,7 @@ export function verifyQuote(
 }
 
 /** Id of a program as the hub's source of payments: keccak256(genesis hash 32 ‖ program id 32). */
-export const paymentSource = (genesisHash: Uint8Array, programId: Uint8Array): Buffer =>
+export const paymentSourceId = (genesisHash: Uint8Array, programId: Uint8Array): Buffer =>
   keccak256(Buffer.concat([genesisHash, programId]))
 
 /** Id of a payment in the hub's `Received`, which the hub accepts once: keccak256(source 32 ‖ sequence u64). */
@@ -126,7 +126,7 @@ export function communityPaymentId(
  * @param known all payments up to this sequence are known
  * @param beyond other known sequences; a sequence that becomes contiguous is removed from the set
  */
-export function lastContiguous(known: number, beyond: Set<number>): number {
+export function lastContiguousSequence(known: number, beyond: Set<number>): number {
   let last = known
   while (beyond.delete(last + 1)) last += 1
   return last

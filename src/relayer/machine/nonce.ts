@@ -93,7 +93,7 @@ function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint):
   return record({ is: 'confirmed', feeWei })
 }
 
-/** Reason of a job whose nonce a single node has reported as used once. */
+/** Reason of a job whose nonce a single node has reported as used, one time so far. */
 const NONCE_USED = 'nonce_used'
 const isReportedUsed = ({ reason }: NonceJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'

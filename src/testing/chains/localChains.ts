@@ -13,7 +13,10 @@ interface Definition {
   /** LayerZero's endpoint id of the public chain with this label. */
   eid: number
   gasToken: { symbol: string; decimals: 18 }
-  /** Price of a message on this chain. On a spoke, the fraction is the price of one ether in its gas token. */
+  /**
+   * Price of a message on this chain. On a spoke, `numerator / denominator` is the price of one ether in the spoke's gas
+   * token.
+   */
   price: BridgePrice
 }
 

@@ -151,7 +151,7 @@ export interface RemoteBridgeEnd {
 }
 
 /** Connects an end to its targets. Skips settings that are already right. */
-export async function connectEnd(
+export async function connectBridgeEnd(
   near: BridgeEnd,
   targets: readonly RemoteBridgeEnd[],
 ): Promise<void> {

@@ -23,7 +23,7 @@ import { lowerCase, operatorAccount, operatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
   type BridgePrice,
-  connectEnd,
+  connectBridgeEnd,
   deployCommunityPayments,
   deployHub,
   deployLocalToken,
@@ -127,7 +127,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
         app: far.config.contract,
         price: priceOf(near, far),
       }))
-      await mineQuickly(near, () => connectEnd(end, targets))
+      await mineQuickly(near, () => connectBridgeEnd(end, targets))
     }),
   )
 }

@@ -19,9 +19,9 @@ export interface DaemonProcess {
   readonly pid: number
   /** Sends a signal and waits for the process to end. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Restarts it after SIGTERM and waits until it is ready. `env` is added to the environment. */
+  /** Ends the daemon by SIGTERM, starts it again and waits until it is ready. `env` is added to the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
-  /** Restarts it after SIGKILL without waiting, for runs that will be killed. */
+  /** Ends the daemon by SIGKILL and starts it again without waiting, for runs that will be killed. */
   spawn(env?: DaemonEnvironment): Promise<void>
   /** @throws Error with the reasons when it ends or is not ready in time */
   waitUntilReady(): Promise<void>

@@ -23,7 +23,7 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../../src/chains/evm/contracts/index.js'
-import { proofFromPages, treePages } from '../../../src/db/airdrop/pages.js'
+import { packTreePages, proofFromPages } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, buildAirdropTree } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
@@ -168,7 +168,7 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
     airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
   )
   const { nodes, positions } = buildAirdropTree(leaves)
-  const pages = treePages(nodes)
+  const pages = packTreePages(nodes)
   const claims = allocations.map(
     (allocation, i): Claim => ({
       ...allocation,

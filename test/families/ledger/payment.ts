@@ -4,7 +4,7 @@ import type { HubNameTarget, Payment } from '../../../src/registry/payment/payme
 import {
   type PaidQuote,
   paymentMessageId,
-  paymentSource,
+  paymentSourceId,
   type QuotedProgram,
   quoteId,
   verifyQuote,
@@ -54,7 +54,7 @@ export function storedPayment(
   keys: readonly Uint8Array[],
   paid: LedgerPayment,
 ): Payment<HubNameTarget> {
-  const source = paymentSource(PROGRAM.genesisHash, PROGRAM.programId)
+  const source = paymentSourceId(PROGRAM.genesisHash, PROGRAM.programId)
   const terms = termsOf(paid)
   const quoted: PaidQuote = {
     ...terms,

@@ -5,7 +5,7 @@ import { WON_BID_OUTCOME } from '../../pg/codes.js'
 import { partitionOf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
-import { KEPT_MESSAGES, type RewindTarget } from './rows.js'
+import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
 export interface CountedSample<T> {
@@ -98,7 +98,7 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    keptMessages: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${KEPT_MESSAGES} ORDER BY m.block, m.log_index`,
+    keptMessages: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${RETAINED_MESSAGES_SQL} ORDER BY m.block, m.log_index`,
     // entries keep their order, so the n-th kept entry is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}

@@ -119,7 +119,7 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT_SQL}))`
 
 /** Condition on a spoke's messages in dropped blocks that stay. Parameters: network, chain, block. */
-export const KEPT_MESSAGES = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */
 const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (

@@ -7,7 +7,14 @@ import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment, paidText } from './followed.js'
-import { ActionButton, chainText, FollowedList, Form, type FormValues, Input } from './pieces.js'
+import {
+  ActionButton,
+  chainText,
+  FollowedPaymentList,
+  Form,
+  type FormValues,
+  Input,
+} from './pieces.js'
 import { RulesForm } from './rules.js'
 import { type Account, ownNames, payableChains, useAccount } from './state.js'
 
@@ -36,7 +43,7 @@ export function CommunitiesPage() {
           />
         </Form>
       </Card>
-      <FollowedList />
+      <FollowedPaymentList />
       <OwnNames />
     </>
   )

@@ -121,7 +121,7 @@ async function followOpen(
  * Transactions that this wallet sent. They are followed across reloads until they are final, or the visitor signs
  * out.
  */
-export function useFollowed(
+export function useFollowedPayments(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
   say: ShowMessage,
   onEnd: () => Promise<void>,
@@ -163,7 +163,7 @@ export function useFollowed(
 }
 
 /** Forgets every payment. */
-export function forgetFollowed(): void {
+export function forgetFollowedPayments(): void {
   know([])
   saveTabItem(ASKED_ITEM, null)
 }

@@ -222,7 +222,7 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
 }
 
 /** Transactions that were sent from this tab. */
-export function FollowedList() {
+export function FollowedPaymentList() {
   const { followed } = useAccount()
   return (
     <div aria-live="polite">

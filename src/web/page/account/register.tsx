@@ -8,7 +8,7 @@ import { afterTyping, timeText, useNameOffer } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { paidText } from './followed.js'
-import { chainText, FollowedList, Form, Input, Select } from './pieces.js'
+import { chainText, FollowedPaymentList, Form, Input, Select } from './pieces.js'
 import { type Account, ownWallet, payableChains, useAccount } from './state.js'
 
 /** Facts that are shown before a signature: whether the name is free, and its price. */
@@ -166,7 +166,7 @@ export function RegisterPage() {
         )}
       </Card>
       <Arrival />
-      <FollowedList />
+      <FollowedPaymentList />
     </>
   )
 }

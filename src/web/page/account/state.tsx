@@ -9,7 +9,7 @@ import { type ListPart, readNextNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
 import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
-import { forgetFollowed, useFollowed } from './followed.js'
+import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
 import type { BrowserWallet, ConnectedAccount, SendingChain, Transaction } from './wallets/kind.js'
 import { discoverWallets } from './wallets/kinds.js'
 
@@ -313,7 +313,7 @@ function walletActions(
       if (everywhere && !isRevoked) return
       // forget the key here even if the server can't revoke it now
       keep(null)
-      forgetFollowed()
+      forgetFollowedPayments()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     /** Pays on a chain. @returns the transaction's hash or signature */
@@ -343,7 +343,11 @@ function useWallet(shared: Shared) {
   const { say, attempt } = outcome
   const { send, isEnded } = useSend(shared, left)
   const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
-  const followed = useFollowed({ payer: session?.address ?? '', isTestnet }, say, reloadNewest)
+  const followed = useFollowedPayments(
+    { payer: session?.address ?? '', isTestnet },
+    say,
+    reloadNewest,
+  )
   return {
     session,
     wallets,

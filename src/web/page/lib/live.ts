@@ -15,7 +15,7 @@ export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL_STATUSES.i
 export const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 /** The newest events, polled. */
-export const useNewest = (count: number) =>
+export const useNewestEvents = (count: number) =>
   useApi<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
     everyMs: FEED_PAUSE_MS,
   })

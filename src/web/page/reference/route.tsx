@@ -6,7 +6,7 @@ import type {
 } from 'openapi3-ts/oas31'
 import { useState } from 'preact/hooks'
 import { exampleOf, type Route, resolveReference, typeText } from './document.js'
-import { clientText, curlText, type SampleRequest, samplePath } from './samples.js'
+import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
@@ -119,9 +119,9 @@ function Details({ document, route, token }: RouteProps) {
       </div>
       {!isStream && <Try asked={asked} token={token} />}
       <h4>curl</h4>
-      <Code text={curlText(asked, location.origin)} />
+      <Code text={curlSample(asked, location.origin)} />
       <h4>TypeScript</h4>
-      <Code text={clientText(asked, location.origin)} />
+      <Code text={clientSample(asked, location.origin)} />
       {content && (
         <>
           <h4>Body</h4>

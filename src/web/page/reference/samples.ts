@@ -22,7 +22,7 @@ export function samplePath({ path, params, query }: SampleRequest): string {
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The request as a curl command. @param origin of the service */
-export function curlText(asked: SampleRequest, origin: string): string {
+export function curlSample(asked: SampleRequest, origin: string): string {
   const { method, body, hasKey } = asked
   const lines = [`curl -s ${quoted(origin + samplePath(asked))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
@@ -36,7 +36,7 @@ const literal = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 
 /** The request with the typed client. @param origin of the service */
-export function clientText(
+export function clientSample(
   { method, path, params, query, body, hasKey }: SampleRequest,
   origin: string,
 ): string {

@@ -1,5 +1,5 @@
 import { chainName, groupedDigits } from '../lib/format.js'
-import { useNewest } from '../lib/live.js'
+import { useNewestEvents } from '../lib/live.js'
 import { useApi, useTitle } from '../lib/net.js'
 import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
@@ -50,7 +50,7 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
 
 /** `/`: the search, the newest events, and totals. */
 export function Home() {
-  const newest = useNewest(ASKED)
+  const newest = useNewestEvents(ASKED)
   const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
   useTitle('')
   return (

@@ -1,11 +1,11 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { firstNameInText, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
+import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
 import { type ApiGet, useNet, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
 import { Search } from '../parts/search.js'
 
-type SearchPlace = Extract<PagePlace, { page: 'search' }>
+type SearchPlace = Extract<PageLocation, { page: 'search' }>
 
 /** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {

@@ -2,8 +2,8 @@ import { bytesToHex } from '../../../../client/bytes.js'
 import { WALLET_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
-  cannotPay,
   type PageWalletKind,
+  unpayableChainError,
   utf8,
   withAnswerLimit,
 } from './kind.js'
@@ -55,7 +55,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
             params: [bytesToHex(utf8(message)), address],
           }) as Promise<string>,
         async send({ chainId }, transaction) {
-          if (chainId === null || typeof transaction === 'string') throw cannotPay()
+          if (chainId === null || typeof transaction === 'string') throw unpayableChainError()
           await switchTo(provider, chainId)
           const { to, data, value } = transaction
           const call = {

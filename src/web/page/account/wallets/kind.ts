@@ -63,7 +63,7 @@ export interface ConnectedAccount {
 }
 
 /** Error of `send` for a chain on which the wallet does not pay. */
-export const cannotPay = () => new Error('This chain takes no payment from your wallet.')
+export const unpayableChainError = () => new Error('This chain takes no payment from your wallet.')
 
 export interface BrowserWallet {
   /** Stable over reloads. */
@@ -89,7 +89,7 @@ export const createSignOnlyWallet = (
   async connect() {
     const address = await wait(connect())
     if (!address) throw new Error(`${wallet.name} gave no account.`)
-    const send = () => Promise.reject(cannotPay())
+    const send = () => Promise.reject(unpayableChainError())
     return { type: wallet.type, address, sign: (message) => wait(sign(message, address)), send }
   },
 })

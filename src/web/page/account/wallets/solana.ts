@@ -9,9 +9,9 @@ import { bytesToHex } from '../../../../client/bytes.js'
 import { WALLET_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
-  cannotPay,
   discoverStandardWallets,
   type PageWalletKind,
+  unpayableChainError,
   utf8,
   withAnswerLimit,
 } from './kind.js'
@@ -57,7 +57,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           return bytesToHex(signed.signature)
         },
         async send({ isTestnet }, base64) {
-          if (typeof base64 !== 'string') throw cannotPay()
+          if (typeof base64 !== 'string') throw unpayableChainError()
           const transaction = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
           const feature = features['solana:signAndSendTransaction']
           if (!feature) throw new Error(`${name} cannot send transactions.`)
