@@ -36,10 +36,10 @@ function run(code: string): string[] {
 describe('the requests of the README', () => {
   it('run unchanged in the local world', () => {
     const script = blockOf('README.md', 'sh').replace(/^API=.*$/m, `API=${world().api}`)
-    expect(script.match(/^curl /gm)?.length).toBe(7)
+    expect(script.match(/^curl /gm)?.length).toBe(8)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
     const out = execFileSync('bash', ['-euc', `${curl}\n${script}`], { encoding: 'utf8' })
-    const [check, quote, names, record, cluster, below, events] = out
+    const [check, quote, names, record, records, cluster, below, events] = out
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -51,6 +51,7 @@ describe('the requests of the README', () => {
     })
     expect(names).toHaveLength(2)
     expect(record).toMatchObject({ clusterName: 'seedling', walletName: 'main', isVerified: true })
+    expect(records).toEqual([record])
     expect(cluster.wallets[0].address).toBe(record.address)
     expect(below).toMatchObject({ name: 'club/alice', isAvailable: true })
     expect(events.items).toHaveLength(3)

@@ -168,7 +168,7 @@ describe('a running relayer', () => {
     }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>
-      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec(
+      new RegExp(`<td>${id}<td>(?:<span class="bad">)?(queued|parked)`).exec(
         (await page()).text,
       )?.[1]
     expect(await state()).toBe('parked')
