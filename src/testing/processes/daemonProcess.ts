@@ -120,7 +120,9 @@ const PAST_FAILURES = 'ClusterdErrors'
  * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. Requests that
  * failed earlier stay a problem for a minute, but are no reason to wait.
  */
-export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
+export async function askReady(
+  opsUrl: string,
+): Promise<{ ready: boolean; problems: string[]; alarms: string[] }> {
   try {
     const response = await fetch(`${opsUrl}/status`, { signal: AbortSignal.timeout(2_000) })
     const body = (await response.json()) as {
@@ -129,9 +131,10 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
     }
     const past = body.alarms.filter(({ alarm }) => alarm === PAST_FAILURES).map(({ text }) => text)
     const problems = body.problems.filter((problem) => !past.includes(problem))
-    return { ready: problems.length === 0, problems }
+    const alarms = body.alarms.map(({ alarm }) => alarm)
+    return { ready: problems.length === 0, problems, alarms }
   } catch (error) {
-    return { ready: false, problems: [`${opsUrl}/status: ${(error as Error).message}`] }
+    return { ready: false, problems: [`${opsUrl}/status: ${(error as Error).message}`], alarms: [] }
   }
 }
 
