@@ -1,5 +1,5 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
-import { logGenerationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
+import { generationInLogName, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
   formatNote,
   fromBase64,
@@ -159,7 +159,7 @@ export class LogReader {
     if (!parsed || !head) throw logMismatch('The checkpoint is not a signed one.')
     const { origin } = head
     const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
-    if (logGenerationOf(origin, this.#network) === null || !isOfDomain)
+    if (generationInLogName(origin, this.#network) === null || !isOfDomain)
       throw logMismatch(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
     const own = parsed.signatures.filter(({ name }) => name === origin)
@@ -186,7 +186,7 @@ export class LogReader {
       throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
     const index = asked.number
-    if (asked.generation !== logGenerationOf(head.origin, this.#network))
+    if (asked.generation !== generationInLogName(head.origin, this.#network))
       throw logMismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatch(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
@@ -332,9 +332,9 @@ export class LogReader {
     return new Map(found)
   }
 
-  #generationIn = (origin: string): number => logGenerationOf(origin, this.#network) ?? 0
+  #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0
 
-  #below = ({ origin }: TreeHead): string => String(logGenerationOf(origin, this.#network))
+  #below = ({ origin }: TreeHead): string => String(generationInLogName(origin, this.#network))
 
   /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
   #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {

@@ -31,7 +31,7 @@ import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { ChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, telemetryOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
-import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
+import { healthOf, installationStatus, readinessOf, type StatusSources } from './status.js'
 
 /** Timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
@@ -323,7 +323,7 @@ export class Daemon {
     const answers = {
       '/health': () => healthOf({ loops: this.#loops }),
       '/ready': () => readinessOf(this.#sources()),
-      '/status': () => statusOf(this.#sources()),
+      '/status': () => installationStatus(this.#sources()),
     }
     const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { Logger } from '../ops/log/log.js'
 import { pause } from '../ops/notify.js'
-import { oncePerMinute } from '../ops/oncePerMinute.js'
+import { reportOncePerMinute } from '../ops/reportOncePerMinute.js'
 import type { Daemon } from './daemon.js'
 import type { ChainFamily } from './families/family.js'
 
@@ -27,7 +27,7 @@ export async function startDaemon(
   families?: readonly ChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const report = oncePerMinute((err) => {
+  const report = reportOncePerMinute((err) => {
     if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
     else log.error({ err }, 'the database does not answer: the start waits for it')
   })

@@ -8,7 +8,7 @@ import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import type { RelayerState } from '../relayer/relayerTelemetry.js'
-import { type StatusSources, statusOf } from './status.js'
+import { installationStatus, type StatusSources } from './status.js'
 
 /** Most jobs on the page, the newest. */
 const JOBS_SHOWN = 100
@@ -25,7 +25,7 @@ export const overviewPage =
     const isDeployed = config.chains.some(({ local }) => !local)
     // this page is needed most while the database is unavailable, so sections that need it are left out then
     const [status, stored] = await Promise.all([
-      statusOf(sources()),
+      installationStatus(sources()),
       nullIfUnavailable(storedOf(pool)),
     ])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
@@ -87,7 +87,7 @@ const badly = (isBad: boolean, text: unknown): unknown =>
   isBad ? html`<span class="bad">${text}</span>` : text
 const codeOf = (text: string): Html => html`<code>${text}</code>`
 
-type Status = Awaited<ReturnType<typeof statusOf>>
+type Status = Awaited<ReturnType<typeof installationStatus>>
 
 const problemsOf = ({ problems, alarms }: Status): Html =>
   alarms.length === 0

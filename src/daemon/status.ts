@@ -9,7 +9,7 @@ import { isReachable } from '../db/pg/pool.js'
 import type { IndexRun } from '../indexer/run.js'
 import type { MirrorRun } from '../mirror/run.js'
 import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from '../ops/alarms.js'
-import { behindMs, type ChainState, chainProblem, headAgeMs } from '../ops/chainState.js'
+import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackIf, isOwnError } from '../ops/log/errors.js'
@@ -74,7 +74,7 @@ export async function readinessOf(sources: StatusSources) {
 }
 
 /** Answer of /status: whether the whole installation works, as seen from this process. */
-export async function statusOf(sources: StatusSources) {
+export async function installationStatus(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
   const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
@@ -292,7 +292,7 @@ function chainAnswer(state: ChainState, nowMs: number) {
     lastError,
     headAgeSeconds: seconds(headAgeMs(state, nowMs)),
     finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
-    behindSeconds: seconds(behindMs(state, nowMs)),
+    behindSeconds: seconds(indexingLagMs(state, nowMs)),
     lagBlocks: latest === null || tailBlock === null ? null : Math.max(0, latest - tailBlock),
     stagesMs,
   }

@@ -8,7 +8,7 @@ import { feedLogWorker, type LogWorkerOptions } from '../push/log.js'
 const BEHIND_LIMIT_MS = 60_000
 
 /** The worker that maintains the feed's signed log, with its metric and alarms. */
-export function watchedLogWorker(
+export function signedLogWorker(
   ctx: LeaderContext,
   options: Omit<LogWorkerOptions, 'onWentBack' | 'onBehind'>,
 ): Worker {

@@ -12,10 +12,10 @@ import type { Context, LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { LastSignedLog, type LogWorkerOptions } from '../push/log.js'
-import { sqlWorker } from '../push/sql.js'
+import { sqlFeedCopyWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
-import { watchedLogWorker } from './log.js'
+import { signedLogWorker } from './log.js'
 import { createProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
@@ -152,8 +152,8 @@ function workersOf(
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     retentionWorker(ctx, sources.isSqlServed),
-    watchedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
-    ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
+    signedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
+    ...(sources.isSqlServed ? [sqlFeedCopyWorker(ctx)] : []),
     moveWorker(ctx),
   ]
 }

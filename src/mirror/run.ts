@@ -8,7 +8,7 @@ import { type IndexRun, retentionWorker } from '../indexer/run.js'
 import { alarmFields, type Problem } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { runWorkers } from '../ops/worker.js'
-import { sqlWorker } from '../push/sql.js'
+import { sqlFeedCopyWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
 import { type MirrorSource, openMirrorSource } from './source.js'
@@ -72,7 +72,7 @@ export async function runMirror(
             onStep: health.succeeded,
           }),
           retentionWorker(leader, isSqlServed),
-          ...(isSqlServed ? [sqlWorker(leader)] : []),
+          ...(isSqlServed ? [sqlFeedCopyWorker(leader)] : []),
         ],
         leader,
       )

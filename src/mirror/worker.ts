@@ -10,7 +10,7 @@ import { BackgroundWork } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { logGenerationOf, readBeginning } from '../registry/log/beginning.js'
+import { generationInLogName, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { type LeafEvent, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -114,7 +114,7 @@ async function takeIn(
   { stored, head, signal, alive }: TakeIn,
 ): Promise<void> {
   const { origin, size, note } = head
-  const generation = logGenerationOf(origin, network)!
+  const generation = generationInLogName(origin, network)!
   const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
@@ -159,9 +159,9 @@ async function takeIn(
 /** The log to which a log's first leaf refers. */
 function previousOf(text: string, { origin }: SignedHead, network: Network) {
   const previous = readBeginning(text, origin)
-  const generation = previous && logGenerationOf(previous.origin, network)
+  const generation = previous && generationInLogName(previous.origin, network)
   if (previous === null) return null
-  if (generation === null || generation >= logGenerationOf(origin, network)!)
+  if (generation === null || generation >= generationInLogName(origin, network)!)
     throw new RangeError(`it names ${previous.origin} as the log before`)
   return {
     generation,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { FINALITY_ALARM_MS } from './alarms.js'
 import {
-  behindMs,
   type ChainState,
   chainProblem,
   confirmationMs,
+  indexingLagMs,
   isHeadStale,
 } from './chainState.js'
 import { StageClock } from './stages.js'
@@ -86,16 +86,18 @@ describe('a chain', () => {
   })
 
   it('is behind by its head’s age and by the blocks that are not read yet', () => {
-    expect(behindMs(caughtUp, NOW_MS)).toBe(0)
-    expect(behindMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(
+    expect(indexingLagMs(caughtUp, NOW_MS)).toBe(0)
+    expect(indexingLagMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(
       5_000 + 5 * BLOCK_MS,
     )
-    expect(behindMs({ ...caughtUp, tailBlock: null, nextBlock: 91 }, NOW_MS)).toBe(10 * BLOCK_MS)
-    expect(behindMs({ ...caughtUp, headMs: null }, NOW_MS)).toBeNull()
+    expect(indexingLagMs({ ...caughtUp, tailBlock: null, nextBlock: 91 }, NOW_MS)).toBe(
+      10 * BLOCK_MS,
+    )
+    expect(indexingLagMs({ ...caughtUp, headMs: null }, NOW_MS)).toBeNull()
   })
 
   it('whose clock runs ahead of ours is not behind', () => {
-    expect(behindMs({ ...caughtUp, headMs: NOW_MS + 60_000 }, NOW_MS)).toBe(0)
+    expect(indexingLagMs({ ...caughtUp, headMs: NOW_MS + 60_000 }, NOW_MS)).toBe(0)
   })
 })
 

@@ -75,7 +75,7 @@ export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs
 }
 
 /** How far the tables are behind, ms: the head's age, plus the time of the blocks that are not read yet. */
-export function behindMs(
+export function indexingLagMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,
 ): number | null {

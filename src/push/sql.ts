@@ -13,7 +13,7 @@ const IDLE_MS = 1_000
  * Copies new events of a network's feed into the tables for SQL readers, in steps, after the first catch-up of the
  * hub. When the feed restarts, a new copy is made beside the old one, which readers see until then.
  */
-export function sqlWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
+export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
   const { pool, network } = ctx
   return {
     name: 'the events of SQL',

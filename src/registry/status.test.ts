@@ -10,7 +10,7 @@ import {
   type StatusAnswer,
   type StatusInput,
   type TailBid,
-  type TrackedFacts,
+  type TrackedTxFacts,
 } from './status.js'
 
 const NOW = 1_000_000_000
@@ -51,7 +51,7 @@ const mined = (change: Partial<Extract<ChainSighting, { state: 'mined' }>>): Cha
   isConfirmed: false,
   ...change,
 })
-const tracked = (change: Partial<TrackedFacts> = {}): TrackedFacts => ({
+const tracked = (change: Partial<TrackedTxFacts> = {}): TrackedTxFacts => ({
   lastSeenMs: NOW,
   verdict: null,
   ...change,

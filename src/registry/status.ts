@@ -70,7 +70,7 @@ export type ChainSighting =
     }
 
 /** Stored facts about a transaction that a chain once had. */
-export interface TrackedFacts {
+export interface TrackedTxFacts {
   lastSeenMs: number
   /** Confirmed reason of `invalid`, stored because nodes forget transactions. */
   verdict: InvalidReason | null
@@ -156,7 +156,7 @@ export interface StatusInput {
   /** Payments for community names, on any chain. */
   paidNames?: readonly PaidName[]
   seen: ChainSighting
-  tracked: TrackedFacts | null
+  tracked: TrackedTxFacts | null
 }
 
 interface NameStatus {

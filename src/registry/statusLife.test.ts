@@ -10,7 +10,7 @@ import {
   type PaidName,
   type SentPacket,
   type StatusAnswer,
-  type TrackedFacts,
+  type TrackedTxFacts,
 } from './status.js'
 
 const NOW = 1_000_000_000
@@ -48,7 +48,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   let isIndexed = false
   let isDecided = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
-  let known: TrackedFacts | null = null
+  let known: TrackedTxFacts | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
   const isOurs = nature !== 'foreign' && nature !== 'reverted'
   const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
 import {
   decideNonce,
-  lostNonces,
+  findLostNonces,
   MAX_LOST_NONCES,
   MAX_NONCE_RAISE,
   missingSince,
@@ -96,24 +96,24 @@ describe('the next nonce', () => {
 
 describe('lost nonces', () => {
   it('lie from the chain’s count up to the next one, and no unfinished job holds them', () => {
-    expect(lostNonces(3, 8, [holder(4), holder(6, 'included')])).toEqual([3, 5, 7])
-    expect(lostNonces(3, 3, [])).toEqual([])
-    expect(lostNonces(5, 3, [])).toEqual([])
+    expect(findLostNonces(3, 8, [holder(4), holder(6, 'included')])).toEqual([3, 5, 7])
+    expect(findLostNonces(3, 3, [])).toEqual([])
+    expect(findLostNonces(5, 3, [])).toEqual([])
   })
 
   it('include nonces of confirmed transactions that the chain has lost', () => {
-    expect(lostNonces(3, 5, [holder(3, 'confirmed'), holder(4, 'parked')])).toEqual([3])
+    expect(findLostNonces(3, 5, [holder(3, 'confirmed'), holder(4, 'parked')])).toEqual([3])
   })
 
   it('are limited in number, whatever is stored', () => {
-    expect(lostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST_NONCES)
+    expect(findLostNonces(2, 2 ** 40, [])).toHaveLength(MAX_LOST_NONCES)
   })
 
   it('and held nonces are all nonces from the count to the next', () => {
     fc.assert(
       fc.property(fc.nat(20), fc.nat(20), fc.uniqueArray(fc.nat(40)), (used, more, held) => {
         const next = used + more
-        const lost = lostNonces(
+        const lost = findLostNonces(
           used,
           next,
           held.map((nonce) => holder(nonce)),

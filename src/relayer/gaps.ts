@@ -77,7 +77,11 @@ export function decideNonce(
 }
 
 /** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST_NONCES`. */
-export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
+export function findLostNonces(
+  used: number,
+  next: number,
+  holders: SignerNonces['holders'],
+): number[] {
   const live = new Set(
     holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce),
   )

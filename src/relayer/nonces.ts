@@ -22,7 +22,7 @@ import { fallbackIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
   decideNonce,
-  lostNonces,
+  findLostNonces,
   type MissingNonce,
   missingSince,
   type NonceCountReport,
@@ -80,7 +80,7 @@ export class NonceKeeper {
     const lost =
       next === null
         ? []
-        : lostNonces(Math.max(...observations.map(({ answer }) => answer)), next, holders)
+        : findLostNonces(Math.max(...observations.map(({ answer }) => answer)), next, holders)
     const mended = await this.#mend(lost, holders)
     return { mended, isSound: decision.kind === 'sound', gaps: lost.length, claimed: this.#claimed }
   }

@@ -136,7 +136,7 @@ export async function startChains(
   return chains
 }
 
-export interface DaemonPlace {
+export interface DaemonLocation {
   ops: string
   databaseUrl: string
   port: number
@@ -147,7 +147,7 @@ export interface DaemonPlace {
 /** Complete environment of a local world's daemon, with all keys. */
 export const daemonEnvironment = (
   home: string,
-  at: Omit<DaemonPlace, 'ops'>,
+  at: Omit<DaemonLocation, 'ops'>,
 ): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
@@ -165,7 +165,7 @@ export const daemonEnvironment = (
 })
 
 /** Starts the daemon and waits until it is ready. */
-export async function startDaemon(sandbox: Sandbox, at: DaemonPlace): Promise<void> {
+export async function startDaemon(sandbox: Sandbox, at: DaemonLocation): Promise<void> {
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),

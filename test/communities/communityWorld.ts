@@ -22,7 +22,7 @@ import { paymentStruct } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import {
   type JudgeStepOutcome,
@@ -221,7 +221,9 @@ export async function startCommunityWorld(communities: readonly string[]) {
   async function structsOf(...ids: Hex[]) {
     const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
     const rows = await query<PaymentRow>(pool, 'mainnet', text, [ids.map(fromHex)])
-    return rows.map((row) => paymentStruct(paymentOf(row) as StoredPayment<CommunityNameTarget>))
+    return rows.map((row) =>
+      paymentStruct(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
+    )
   }
 
   const ownerOf = async (community: string, name: string): Promise<string | null> => {

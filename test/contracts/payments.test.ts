@@ -29,7 +29,7 @@ import {
   type Payment,
   paymentEvents,
   paymentId,
-  paymentOf,
+  paymentInReceipt,
   RECLAIM_S,
   startPaymentsWorld,
 } from './support/payments.js'
@@ -84,7 +84,7 @@ describe('a payment', () => {
     const receipt = await world.succeed(
       world.bidTx(world.alice, world.request({ referralAddress: word(world.carol) })),
     )
-    const payment = paymentOf(receipt)
+    const payment = paymentInReceipt(receipt)
     expect(paymentEvents(receipt).map(([event]) => event)).toEqual(['Bid', 'Held'])
     expect(receipt.logs[1]!.topics[1]).toBe(idOf(payment))
     expect(
@@ -367,7 +367,7 @@ describe('an account', () => {
     await wallet.call('setMode', [REFUSE])
     const bad = await world.pay(world.alice, { paymentRecipient: wallet.address })
     const good = await world.pay(world.alice)
-    const own = paymentOf(
+    const own = paymentInReceipt(
       await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n),
     )
     await world.succeed(refuseTx([own]))
@@ -384,7 +384,7 @@ describe('an account', () => {
   test('that calls back while it is paid is paid once', async () => {
     const wallet = await startWallet(world, world.payments)
     await world.pay(world.alice)
-    const own = paymentOf(
+    const own = paymentInReceipt(
       await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n),
     )
     await world.succeed(refuseTx([own]))

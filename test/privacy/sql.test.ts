@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confirmCredits } from '../../src/db/bridge/credits.js'
 import { hideSqlFeedCopy } from '../../src/db/journal/feed.js'
-import { sqlWorker } from '../../src/push/sql.js'
+import { sqlFeedCopyWorker } from '../../src/push/sql.js'
 import { EVENTS, type EventType, type MirrorState } from '../../src/registry/journal/eventTypes.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -46,7 +46,7 @@ function viewsOf(type: EventType): string[] {
 }
 
 const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
-  sqlWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
+  sqlFeedCopyWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
     signal,
     () => {},
   )

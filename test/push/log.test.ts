@@ -3,7 +3,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { watchedLogWorker } from '../../src/indexer/log.js'
+import { signedLogWorker } from '../../src/indexer/log.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { feedLogWorker } from '../../src/push/log.js'
@@ -234,7 +234,7 @@ describe('a log whose database was altered', () => {
     const loops = new WorkerLoops()
     const metrics = createMetrics()
     const ctx = { network: 'mainnet', pool: world.pool, epoch, loops, metrics, signal } as const
-    const worker = watchedLogWorker({ ...ctx, log: logInto([]) }, { domain: 'names.example', keys })
+    const worker = signedLogWorker({ ...ctx, log: logInto([]) }, { domain: 'names.example', keys })
     const step = () => worker.step(signal, () => {}).then(worker.check, worker.onFailure)
     const behind = async () => (await metrics.logBehind.get()).values.map(({ value }) => value)
     const close = worker.subscribe!()

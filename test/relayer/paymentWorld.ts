@@ -7,7 +7,7 @@ import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { openSolanaChain } from '../../src/daemon/families/solana.js'
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { StageClock } from '../../src/ops/stages.js'
@@ -182,7 +182,7 @@ export async function startPaymentWorld() {
     async storedById(id: Buffer): Promise<StoredPayment> {
       const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = $2`
       const [row] = await query<PaymentRow>(bridge.pool, 'mainnet', text, [id])
-      return paymentOf(row!)
+      return paymentFromRow(row!)
     },
     /** Steps until nothing is under way. */
     async finish(payer: SolanaRelayer): Promise<void> {

@@ -2,7 +2,7 @@ import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createRequestContexts } from '../../src/api/http/context.js'
-import { statusOf } from '../../src/api/status/status.js'
+import { readTxStatus } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
@@ -121,7 +121,7 @@ const judge = () =>
 
 /** Answer for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {
-  const { status, reason, refund } = await statusOf(context, parseTxId(signature)!)
+  const { status, reason, refund } = await readTxStatus(context, parseTxId(signature)!)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
 }
 

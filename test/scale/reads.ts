@@ -14,7 +14,7 @@ import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/deployment/chainStates.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
-import { readFeedLogState, readLog, readTiles } from '../../src/db/journal/log.js'
+import { findStoredLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
 import {
   findJournalledTx,
   findTailTx,
@@ -221,7 +221,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['the head', 1, (db) => readJournalHead(db, NETWORK)],
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
   ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
-  ['a log', 2, (db) => readLog(db, NETWORK, 1)],
+  ['a log', 2, (db) => findStoredLog(db, NETWORK, 1)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   ['the open airdrop of a community', 2, (db) => findOpenAirdrop(db, NETWORK, nameOf(COMMUNITY))],
   [

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type StatusSources, statusOf } from '../../src/daemon/status.js'
+import { installationStatus, type StatusSources } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -29,7 +29,7 @@ const sources = (own: Partial<StatusSources>): StatusSources => ({
 })
 
 const alarmsOf = async (own: Partial<StatusSources>) =>
-  (await statusOf(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
+  (await installationStatus(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
 
 /** Loops of which the lead failed. */
 function failed(error: Error): WorkerLoops {
@@ -111,7 +111,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
   clock.ms = 5_000
   const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
   await writeChainStates(database.pool, 'mainnet', [initialChainState(named, 1, stages)])
-  const { chains } = await statusOf(sources({}))
+  const { chains } = await installationStatus(sources({}))
   const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
   expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])
 })

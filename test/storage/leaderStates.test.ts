@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { statusOf } from '../../src/daemon/status.js'
+import { installationStatus } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
@@ -34,7 +34,7 @@ const stateNow = (): ChainState => ({
 })
 
 const status = () =>
-  statusOf({
+  installationStatus({
     chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
     config: { chains: [], roles: ['api'] },
     pool: database.pool,

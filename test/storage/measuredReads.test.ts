@@ -14,7 +14,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'storeShare',
       'markRecoverySignatureUsed',
     ],
-    ...['storeVerdict', 'rememberSighting', 'storeReplacement', 'appendSignedChanges'],
+    ...['storeInvalidVerdict', 'rememberSighting', 'storeReplacement', 'appendSignedChanges'],
   ]),
   deleteFullBuckets: 'deletes a fixed number of rows',
   ...asReason('reads a table with a row per chain or process', [

@@ -1,7 +1,7 @@
 import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import {
-  type Allocation,
+  type BundleAllocation,
   findBundleAllocations,
   findOpenAirdrop,
 } from '../../db/airdrop/answers.js'
@@ -81,10 +81,10 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   }
 }
 
-const sumOf = (allocations: readonly Allocation[]): string =>
+const sumOf = (allocations: readonly BundleAllocation[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
-const claimedBy = ({ tx, isConfirmed }: NonNullable<Allocation['claim']>) =>
+const claimedBy = ({ tx, isConfirmed }: NonNullable<BundleAllocation['claim']>) =>
   isConfirmed
     ? { tx: toHex(tx), reason: 'claimed' }
     : { pending: true, tx: toHex(tx), reason: 'pending' }
@@ -92,7 +92,7 @@ const claimedBy = ({ tx, isConfirmed }: NonNullable<Allocation['claim']>) =>
 interface Eligible {
   merkleRoot: Hex
   wallet: ClaimingWallet
-  allocation: Allocation
+  allocation: BundleAllocation
   /** Hashes from leaf to root, hex without 0x. */
   proof: readonly string[]
 }

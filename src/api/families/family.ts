@@ -130,7 +130,7 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 type Call = Extract<UnsignedTransaction, { to: unknown }>
 
 /** Calls and transactions in JSON's types. */
-export const callView = ({ to, data, value }: Omit<Call, 'type'>) => ({
+export const callAnswer = ({ to, data, value }: Omit<Call, 'type'>) => ({
   to,
   data,
   value: String(value),
@@ -138,7 +138,7 @@ export const callView = ({ to, data, value }: Omit<Call, 'type'>) => ({
 
 export const transactionView = (transaction: UnsignedTransaction) =>
   'to' in transaction
-    ? { type: transaction.type, ...callView(transaction) }
+    ? { type: transaction.type, ...callAnswer(transaction) }
     : { type: transaction.type, data: transaction.data }
 
 /** Schema of the fields that quotes of all families have, except the coin. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ChainPort } from '../../chains/chain.js'
 import { type HubState, readHubState } from '../../db/deployment/chainStates.js'
-import { behindMs, isHeadStale } from '../../ops/chainState.js'
+import { indexingLagMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
@@ -89,7 +89,7 @@ function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag
     return { isCatchingUp: true, isMirror, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
   }
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
-  const ms = state && behindMs(state, nowMs)
+  const ms = state && indexingLagMs(state, nowMs)
   return {
     isCatchingUp: true,
     isMirror,

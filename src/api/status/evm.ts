@@ -5,8 +5,8 @@ import {
   type JournalledTx,
   readConfirmedBlocks,
   rememberSighting,
+  storeInvalidVerdict,
   storeReplacement,
-  storeVerdict,
   type TailTx,
   type TrackedTx,
 } from '../../db/journal/transactions.js'
@@ -152,7 +152,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const answer = decideStatus(context, { tracked, seen })
   if (tracked || seen.isOurs) await ignoreOutage(remember(query, chain, seen))
   if (isTerminalStatus(answer.status) && answer.reason)
-    await storeVerdict(context.pool, context.network, tx, answer.reason)
+    await storeInvalidVerdict(context.pool, context.network, tx, answer.reason)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }
@@ -179,6 +179,7 @@ async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Prom
   // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
   if (answer.status === 'not_found')
     return { status: 'pending', network, reason: 'replaced', replacedBy }
-  if (answer.status === 'invalid') await storeVerdict(context.pool, context.network, tx, 'replaced')
+  if (answer.status === 'invalid')
+    await storeInvalidVerdict(context.pool, context.network, tx, 'replaced')
   return { ...answer, network: answer.network ?? network, reason: 'replaced', replacedBy }
 }

@@ -1,5 +1,9 @@
 import { ChainUnavailableError, isPaymentPort, type PaymentPort } from '../../chains/chain.js'
-import { findTrackedTx, rememberSighting, storeVerdict } from '../../db/journal/transactions.js'
+import {
+  findTrackedTx,
+  rememberSighting,
+  storeInvalidVerdict,
+} from '../../db/journal/transactions.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { fallbackIf } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
@@ -59,7 +63,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
     )
   const answer = decideStatus(context, { tracked, seen })
   if (isTerminalStatus(answer.status) && answer.reason)
-    await storeVerdict(pool, network, tx, answer.reason)
+    await storeInvalidVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }
 

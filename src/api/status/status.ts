@@ -8,7 +8,7 @@ import { evmStatus } from './evm.js'
 import { paymentStatus } from './payments.js'
 
 /** @throws ChainUnavailableError as evmStatus and paymentStatus */
-export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
+export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
 /** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
@@ -22,7 +22,7 @@ export const followsFromJournal = (tx: string, { status, hubTx, names = [] }: Tx
  * If the limit of long polls is reached, the status is returned at once.
  * @param since the status that the caller knows; default: the status at the start
  * @returns also `reads`, the number of times the status was read
- * @throws ChainUnavailableError as statusOf
+ * @throws ChainUnavailableError as readTxStatus
  */
 export async function awaitStatus(
   context: Context,
@@ -31,18 +31,19 @@ export async function awaitStatus(
 ): Promise<{ found: TxStatus; reads: number }> {
   const { caller, longPolls } = context
   const free = ms > 0 && caller ? longPolls.places.take(caller.address) : null
-  if (!caller || typeof free !== 'function') return { found: await statusOf(context, tx), reads: 1 }
+  if (!caller || typeof free !== 'function')
+    return { found: await readTxStatus(context, tx), reads: 1 }
   try {
     const signal = caller.allowLongPoll(ms)
     let known = since
     for (let reads = 1; ; reads++) {
       const progress = await longPolls.progressOf(tx)
-      const found = await statusOf(context, tx)
+      const found = await readTxStatus(context, tx)
       known ??= found.status
       if (found.status !== known || isTerminalStatus(found.status)) return { found, reads }
       if (await longPolls.untilChanged(tx, progress, signal)) continue
       // confirmations may have changed during the wait
-      return { found: caller.hasLeft() ? found : await statusOf(context, tx), reads: reads + 1 }
+      return { found: caller.hasLeft() ? found : await readTxStatus(context, tx), reads: reads + 1 }
     }
   } finally {
     free()

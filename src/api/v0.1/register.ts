@@ -18,8 +18,8 @@ import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteOnChain } from '../names/quote.js'
-import { followsFromJournal, statusOf } from '../status/status.js'
-import { TX_STATUSES, unspentUnits } from '../v1/register.js'
+import { followsFromJournal, readTxStatus } from '../status/status.js'
+import { TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = namedObject('AvailabilityV01', {
@@ -134,10 +134,10 @@ export const statusRoute = {
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
-  const found = id && (await isDeployed(context)) ? await statusOf(context, id) : null
+  const found = id && (await isDeployed(context)) ? await readTxStatus(context, id) : null
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
-    unspent: found ? unspentUnits(found) : CHAIN_COST - 1,
+    unspent: found ? unusedStatusUnits(found) : CHAIN_COST - 1,
     isTransient: found === null || !followsFromJournal(tx, found),
   }
 }

@@ -1,4 +1,4 @@
-import { readFeedLogState, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
+import { findStoredLog, readFeedLogState, readTiles, type StoredLog } from '../../db/journal/log.js'
 import { readEntryBundle, readLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { treeHash } from '../../registry/log/hash.js'
@@ -104,7 +104,7 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   errors: ['not_found'],
   async handle({ params }, { pool }) {
     const { network, generation } = placeOf(params)
-    return checkpointOf(await readLog(pool, network, generation))
+    return checkpointOf(await findStoredLog(pool, network, generation))
   },
 })
 
@@ -139,7 +139,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
   async handle({ params }, { pool, turn }) {
     const asked = parseTilePath(params.tile!)
     const place = placeOf(params)
-    const log = asked && (await readLog(pool, place.network, place.generation))
+    const log = asked && (await findStoredLog(pool, place.network, place.generation))
     if (!asked || !log || !isWithin(log.size, asked))
       throw new ApiError(
         'not_found',

@@ -6,7 +6,7 @@ import {
 import { findChain } from '../../db/journal/chains.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { readFeedLogState, type StoredLog } from '../../db/journal/log.js'
-import { behindMs, chainProblem, confirmationMs } from '../../ops/chainState.js'
+import { chainProblem, confirmationMs, indexingLagMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -87,7 +87,7 @@ function progressOf(
     }
   const { state, ageMs } = stored
   // measured by the clock of the process that wrote the state, so that two clocks are never compared
-  const ms = behindMs(state, nowMs - ageMs)
+  const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = confirmationMs(state)
   return {
     network: label,

@@ -4,7 +4,7 @@ import { withTimeout } from '../../ops/notify.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { callView } from '../families/family.js'
+import { callAnswer } from '../families/family.js'
 import { ok } from '../http/answer.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -59,7 +59,7 @@ const primary = route.get('/v1/names/:name/primary/:address', {
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
     const chains = found.chains.map(async ({ chainId, registrar, transaction, reason }) => ({
       chainId,
-      transaction: transaction && { chainId, ...callView(transaction) },
+      transaction: transaction && { chainId, ...callAnswer(transaction) },
       reason,
       current:
         wallet?.type === 'evm'

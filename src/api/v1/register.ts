@@ -161,7 +161,7 @@ const StatusSchema = namedObject('TransactionStatus', {
 })
 
 /** Units to give back: only the status of an unknown transaction calls the chains. */
-export const unspentUnits = ({ status }: TxStatus): number =>
+export const unusedStatusUnits = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_COST - 1
 
 /** Retry-After by status, seconds. */
@@ -213,7 +213,8 @@ const status = route.get('/v1/names/register/tx/:tx', {
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, reads } = await awaitStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
-    const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - reads) : unspentUnits(found)
+    const unspent =
+      found.status === 'not_found' ? CHAIN_COST * (1 - reads) : unusedStatusUnits(found)
     return {
       ...ok({ tx, ...found }, statusHeaders(found)),
       unspent,

@@ -31,7 +31,7 @@ import { primaryNameOn } from './primaryName.js'
 import { createSignatureCheck } from './smartWallet.js'
 import {
   findByNonce,
-  hasUsedNonce,
+  hasTransactionUsedNonce,
   readTransaction,
   type TransactionQuery,
 } from './transactions.js'
@@ -139,7 +139,7 @@ export function createEvmChain({
         const question = { sender, nonce, confirmed }
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
-        const isHeld = rpc.quorum((call) => hasUsedNonce(call, hash, question))
+        const isHeld = rpc.quorum((call) => hasTransactionUsedNonce(call, hash, question))
         return (await fallbackIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {

@@ -3,7 +3,7 @@ import { fallbackIf } from '../../ops/log/errors.js'
 import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import { type Call, quantity } from '../rpc/evm.js'
+import { type Call, rpcQuantity } from '../rpc/evm.js'
 import { type PaidBid, readDeliveredFlags, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
@@ -124,7 +124,7 @@ async function readNonce(
 ): Promise<NonceView['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
-    Number(await ask<Hex>('eth_getTransactionCount', [signer, quantity(block)]))
+    Number(await ask<Hex>('eth_getTransactionCount', [signer, rpcQuantity(block)]))
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
@@ -140,9 +140,9 @@ async function readDone(
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
-      return readDeliveredFlags(ask, call.hub, call.bids, quantity(block))
+      return readDeliveredFlags(ask, call.hub, call.bids, rpcQuantity(block))
     if ('payments' in call) return arePaymentsEnded(ask, call.payments, call.of, block)
-    const state = await readPacketState(ask, call.endpoint, call.packet, quantity(block))
+    const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'

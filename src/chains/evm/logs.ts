@@ -3,7 +3,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { MissingDataError, transientError } from '../rpc/errors.js'
-import { type Call, parseQuantity, quantity } from '../rpc/evm.js'
+import { type Call, parseQuantity, rpcQuantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -65,7 +65,7 @@ export async function getHeader(
 ): Promise<Header | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [
-    typeof block === 'number' ? quantity(block) : block,
+    typeof block === 'number' ? rpcQuantity(block) : block,
     false,
   ])
   if (!raw) return null
@@ -135,8 +135,8 @@ async function listLogs(
   const filter = {
     address: addresses,
     topics: [topics],
-    fromBlock: quantity(from),
-    toBlock: quantity(to),
+    fromBlock: rpcQuantity(from),
+    toBlock: rpcQuantity(to),
   }
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }

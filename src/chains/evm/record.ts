@@ -11,7 +11,7 @@ import {
   RpcError,
   transientError,
 } from '../rpc/errors.js'
-import { type Call, quantity } from '../rpc/evm.js'
+import { type Call, rpcQuantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
 import { getHeader, type Header, type RawLog } from './logs.js'
 
@@ -203,7 +203,7 @@ async function readAt<T>(
       throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
   }
   await assertHeader()
-  const answer = await call<T>(method, [what, quantity(number)])
+  const answer = await call<T>(method, [what, rpcQuantity(number)])
   await assertHeader()
   return answer
 }

@@ -7,7 +7,7 @@ import {
   type TxPurpose,
 } from '../../registry/outbox.js'
 import { withMargin } from '../margins.js'
-import { type Call, quantity, type Rpc } from '../rpc/evm.js'
+import { type Call, type Rpc, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
   deliverBidsCall,
@@ -193,10 +193,13 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readFees(ask, demandWei)
-  const tx = { from, ...callOf(call), value: quantity(valueWei) }
+  const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
-    await ask('eth_call', [leastGas === null ? tx : { ...tx, gas: quantity(leastGas) }, 'latest'])
+    await ask('eth_call', [
+      leastGas === null ? tx : { ...tx, gas: rpcQuantity(leastGas) },
+      'latest',
+    ])
     const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))

@@ -11,7 +11,7 @@ import {
 import { fallbackIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
-import { type Call, quantity } from '../rpc/evm.js'
+import { type Call, rpcQuantity } from '../rpc/evm.js'
 import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
@@ -143,14 +143,14 @@ export async function findByNonce(
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
       await fallbackIf(
-        call<Hex>('eth_getTransactionCount', [sender, quantity(block)]),
+        call<Hex>('eth_getTransactionCount', [sender, rpcQuantity(block)]),
         isPruned,
         0,
       ),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
-  const used = await findFirstBlock(confirmed, isUsedAt)
-  const asked = [quantity(used), true]
+  const used = await findFirstBlockWhere(confirmed, isUsedAt)
+  const asked = [rpcQuantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
   return (
     block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)
@@ -162,7 +162,7 @@ export async function findByNonce(
  * Finds the first block from which a condition holds. Searches backwards from a block where it holds, because the
  * searched block is mostly recent and old state may be pruned.
  */
-export async function findFirstBlock(
+export async function findFirstBlockWhere(
   last: number,
   holdsAt: (block: number) => Promise<boolean>,
 ): Promise<number> {
@@ -183,7 +183,7 @@ export async function findFirstBlock(
   return holds
 }
 
-export async function hasUsedNonce(
+export async function hasTransactionUsedNonce(
   call: Call,
   hash: Hex,
   { sender, nonce, confirmed }: NonceQuestion,

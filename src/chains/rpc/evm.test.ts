@@ -7,7 +7,7 @@ import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import { waitFor } from '../../testing/processes/processes.js'
 import { RefutedError, RpcError } from './errors.js'
 import { createRpc, type Rpc } from './evm.js'
-import { Node } from './node.js'
+import { RpcNode } from './node.js'
 
 const CHAIN_ID = 31_337
 const WAIT_S = 1
@@ -99,7 +99,7 @@ describe('a node that asks to wait', () => {
   })
 
   it('is not asked for half a minute at most, however long it asks for', () => {
-    const busy = new Node('http://127.0.0.1/', () => Promise.reject())
+    const busy = new RpcNode('http://127.0.0.1/', () => Promise.reject())
     busy.rest(new RpcError('rate_limited', 'wait', 300_000), 0)
     expect([29_999, 30_000].map(busy.isMuted)).toEqual([true, false])
   })

@@ -6,7 +6,7 @@ import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } fr
 
 export { type Call, WrongChainError }
 
-export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
+export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 

@@ -41,7 +41,7 @@ const REFUTED_MS = 600_000
 const LATENCY_WEIGHT = 0.2
 
 /** A node of a pool, with its faults, rests and counters. Times are of the monotonic clock. */
-export class Node {
+export class RpcNode {
   readonly host: string
   readonly call: Call
   /**

@@ -11,7 +11,7 @@ import {
   transientError,
 } from './errors.js'
 import { classifyHeads, type Head, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
-import { type Call, type CapacityShare, isFaultOfNode, Node, WrongChainError } from './node.js'
+import { type Call, type CapacityShare, isFaultOfNode, RpcNode, WrongChainError } from './node.js'
 import { CAPACITY_SHARES, type NodeConsumer } from './shares.js'
 
 export { type Call, WrongChainError } from './node.js'
@@ -116,7 +116,7 @@ export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof Nod
 export class NodePool<Hash extends string> {
   readonly label: string
   readonly #options: NodesOptions<Hash>
-  readonly #nodes: readonly Node[]
+  readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
 
   constructor(
@@ -133,7 +133,7 @@ export class NodePool<Hash extends string> {
     this.#options = options
     this.#family = family
     this.#nodes = options.urls.map(
-      (url) => new Node(url, options.connect(url, options.share?.limitMs), options.share),
+      (url) => new RpcNode(url, options.connect(url, options.share?.limitMs), options.share),
     )
     family.pools.set(use, this)
   }
@@ -247,8 +247,8 @@ export class NodePool<Hash extends string> {
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
-    const answers: { node: Node; result: T }[] = []
-    const failed = new Map<Node, RpcError | WrongChainError>()
+    const answers: { node: RpcNode; result: T }[] = []
+    const failed = new Map<RpcNode, RpcError | WrongChainError>()
     const needed = Math.min(least, this.size)
     const nodes = this.#inOrder()
     for (let i = 0; i < nodes.length; i++) {
@@ -283,8 +283,8 @@ export class NodePool<Hash extends string> {
 
   /** The error that explains why no answer was accepted. */
   #undecided(
-    answered: readonly Node[],
-    failed: ReadonlyMap<Node, RpcError | WrongChainError>,
+    answered: readonly RpcNode[],
+    failed: ReadonlyMap<RpcNode, RpcError | WrongChainError>,
   ): Error {
     const errors = [...failed.values()]
     const tooMuch = errors.find(isTooMuch)
@@ -376,7 +376,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Usable nodes in the order of preference. Starts background checks of nodes whose rest has ended. */
-  #inOrder(): Node[] {
+  #inOrder(): RpcNode[] {
     const nowMs = performance.now()
     const ranked = this.#nodes
       .filter((node) => !node.isMuted(nowMs))
@@ -388,7 +388,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Calls a node in the background. The node is used again once it answers. Never throws. */
-  #probe(node: Node): void {
+  #probe(node: RpcNode): void {
     node.isProbed = true
     void this.#ask(node, this.#options.headOf)
       .catch(() => {})
@@ -398,7 +398,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Runs the work on a node, which rests after a fault of its own. @throws errors that are not of an RPC call */
-  async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
+  async #ask<T>(node: RpcNode, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
       const result = await work(node.call)
@@ -417,7 +417,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Checks once that a node serves the right chain. @throws WrongChainError, or the error of the call */
-  #check(node: Node): Promise<void> {
+  #check(node: RpcNode): Promise<void> {
     if (node.checked) return node.checked
     const checked = this.#checkChain(node)
     node.checked = checked
@@ -427,7 +427,7 @@ export class NodePool<Hash extends string> {
     return checked
   }
 
-  async #checkChain({ host, call }: Node): Promise<void> {
+  async #checkChain({ host, call }: RpcNode): Promise<void> {
     const hash = await this.#options.readGenesis(host, call)
     this.#family.genesisHash ??= hash
     if (hash !== this.#family.genesisHash)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Allocation } from '../../db/airdrop/load.js'
+import type { AccountAllocation } from '../../db/airdrop/load.js'
 import { walletKindOf } from '../../registry/auth/kinds.js'
 import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
@@ -22,8 +22,11 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
  * digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
-export function readAllocations(text: string): { rows: Allocation[]; bad: UnreadableLine[] } {
-  const rows: Allocation[] = []
+export function readAllocations(text: string): {
+  rows: AccountAllocation[]
+  bad: UnreadableLine[]
+} {
+  const rows: AccountAllocation[] = []
   const bad: UnreadableLine[] = []
   const lineOf = new Map<string, number>()
   // some editors write a byte order mark
@@ -47,7 +50,7 @@ export function readAllocations(text: string): { rows: Allocation[]; bad: Unread
 }
 
 /** The row of a line, or the reason why there is none. */
-function readRow(text: string): Allocation | string {
+function readRow(text: string): AccountAllocation | string {
   const [addressText, amountText, ...rest] = text
     .split(',')
     .map((field) => field.trim().replace(/^"(.*)"$/, '$1'))

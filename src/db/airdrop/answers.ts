@@ -59,7 +59,7 @@ interface WalletRow {
 
 /** A verified wallet of the caller's bundle, with its allocation. */
 export type BundleWallet = Awaited<ReturnType<typeof findBundleAllocations>>[number]
-export type Allocation = NonNullable<BundleWallet['allocation']>
+export type BundleAllocation = NonNullable<BundleWallet['allocation']>
 
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepare<WalletRow>(

@@ -26,7 +26,7 @@ export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'la
   nowMs: number
 }
 
-export interface Allocation {
+export interface AccountAllocation {
   /** Stored address. */
   account: Buffer
   /** Above 0. */
@@ -43,7 +43,7 @@ export interface Allocation {
 export async function loadAirdrop(
   pool: pg.Pool,
   request: LoadRequest,
-  rows: readonly Allocation[],
+  rows: readonly AccountAllocation[],
 ): Promise<{ airdrop: Airdrop; isNew: boolean }> {
   const { network, community } = request
   const total = totalOf(rows)
@@ -83,7 +83,7 @@ export async function loadAirdrop(
   return { airdrop: (await findAirdrop(pool, network, community))!, isNew }
 }
 
-function totalOf(rows: readonly Allocation[]): bigint {
+function totalOf(rows: readonly AccountAllocation[]): bigint {
   if (rows.length === 0) throw new AirdropError('The file has no rows.')
   if (rows.length > MAX_LEAVES)
     throw new AirdropError(
@@ -167,7 +167,7 @@ async function nextNumber(client: pg.ClientBase): Promise<number> {
 
 const allocationRows = (
   airdrop: number,
-  rows: readonly Allocation[],
+  rows: readonly AccountAllocation[],
   { positions }: AirdropTree,
 ): RowsToInsert<number> => ({
   table: 'airdrop_allocations',

@@ -53,7 +53,7 @@ const OF_GENERATION = {
   text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`,
 }
 
-export const readLog = async (
+export const findStoredLog = async (
   db: Queryable,
   network: Network,
   generation: number,
@@ -124,7 +124,7 @@ export async function writeLog(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
-    const now = await readLog(client, network, log.generation)
+    const now = await findStoredLog(client, network, log.generation)
     if ((now?.size ?? 0) !== size)
       throw new Error(
         `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,

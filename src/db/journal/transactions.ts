@@ -235,7 +235,7 @@ const REMEMBER = {
 }
 
 /** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
-export async function storeVerdict(
+export async function storeInvalidVerdict(
   db: Queryable,
   network: Network,
   hash: Buffer,

@@ -6,7 +6,7 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
 import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
@@ -63,7 +63,7 @@ export async function findPaymentsOwedToPayer(
   ])
   return {
     found: kinds.flatMap((rows) =>
-      rows.slice(0, OWED_LIMIT).map((row) => ({ label: row.label, payment: paymentOf(row) })),
+      rows.slice(0, OWED_LIMIT).map((row) => ({ label: row.label, payment: paymentFromRow(row) })),
     ),
     isTruncated: kinds.some((rows) => rows.length > OWED_LIMIT),
   }

@@ -23,13 +23,13 @@ const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
  * payer can reclaim it. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
-export const heldShareSql = (nowMs: string): string => `(
+export const holdingTimeShareSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
 /** SQL: true for a settlement or release `j` that is short of time, so that it comes before other waiting jobs. */
 export const isShortOfTimeSql = (nowMs: string): string =>
-  `coalesce(${heldShareSql(nowMs)} >= ${SHORT_OF_TIME_SHARE}, false)`
+  `coalesce(${holdingTimeShareSql(nowMs)} >= ${SHORT_OF_TIME_SHARE}, false)`
 
 /**
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is

@@ -11,7 +11,7 @@ import {
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
 import { nameOfCode } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
@@ -205,6 +205,6 @@ async function readPayments(
   if (ids.length === 0) return []
   const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
   return (await query<PaymentRow>(db, network, { name: 'job_payments', text }, [ids])).map(
-    paymentOf,
+    paymentFromRow,
   )
 }

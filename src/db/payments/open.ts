@@ -11,7 +11,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
+import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
@@ -72,7 +72,7 @@ export async function findOpenCommunityPayments(
   return rows.map((row) => {
     const { label, isPayers, community: communityName } = row
     return {
-      ...(paymentOf(row) as StoredPayment<CommunityNameTarget>),
+      ...(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
       label,
       communityName,
       isPayers,
@@ -103,7 +103,7 @@ export async function findPayouts(
     [community],
   )
   return rows.map((row) => ({
-    ...(paymentOf(row) as StoredPayment<CommunityNameTarget>),
+    ...(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
     label: row.label,
   }))
 }

@@ -19,7 +19,7 @@ export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p
 /** A row of `PAYMENT_COLUMNS`. Columns of the other kind of payments are null. */
 export type PaymentRow = Omit<PlainRow<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
 
-export function paymentOf(row: PaymentRow): StoredPayment {
+export function paymentFromRow(row: PaymentRow): StoredPayment {
   const { id, chain, tx, block, blockHash, sequence, payer, token, amount, referral, paidMs } = row
   return {
     id,

@@ -3,7 +3,7 @@ import { errorCause } from '../../ops/causes.js'
 import { fallbackIf } from '../../ops/log/errors.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pause } from '../../ops/notify.js'
-import { oncePerMinute } from '../../ops/oncePerMinute.js'
+import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
@@ -159,7 +159,7 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires at the end of the lead. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
-  const onError = oncePerMinute(options.onError)
+  const onError = reportOncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createWakeUp()
   const unhear = listener.subscribe(

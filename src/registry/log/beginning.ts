@@ -9,7 +9,7 @@ export const LEAF_VERSION = 1
 const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u
 
 /** Generation at the end of a log's name; null for a log of another network, and for any other text. */
-export function logGenerationOf(origin: string, network: string): number | null {
+export function generationInLogName(origin: string, network: string): number | null {
   const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
   return ofNetwork === network ? Number(generation) : null
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { cancelling, NOW, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
 import { type ChainSnapshot, REPLACE_AFTER_BLOCKS } from './index.js'
 import type { NonceJob } from './job.js'
-import { UNUSED_NONCE, unusedNonceOf, unusedRowOf } from './nonce.js'
+import { UNUSED_NONCE_DECISIONS, unusedNonceOf, unusedRowOf } from './nonce.js'
 
 const HEAD = 50
 const sentAt = (sentBlock: number | null): NonceJob => ({ ...sent, txs: [txOf(1, { sentBlock })] })
@@ -40,5 +40,5 @@ it.each(CASES.map(([row, job, change]) => ({ row, nonce: unusedNonceOf(job, seen
 
 it('every row has a case', () => {
   const tried = new Set(CASES.map(([row]) => row))
-  expect([...tried]).toEqual(UNUSED_NONCE.map(({ name }) => name))
+  expect([...tried]).toEqual(UNUSED_NONCE_DECISIONS.map(({ name }) => name))
 })

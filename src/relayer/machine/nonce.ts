@@ -129,7 +129,7 @@ interface UnusedRow {
 }
 
 /** Table of decisions about an unused nonce. The first row that holds counts. */
-export const UNUSED_NONCE: readonly UnusedRow[] = [
+export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
   {
     name: 'its block was replaced',
     holds: ({ job }) => job.state === 'included',
@@ -180,7 +180,7 @@ export const UNUSED_NONCE: readonly UnusedRow[] = [
 
 /** The row that decides about a job with an unused nonce. */
 export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
-  return UNUSED_NONCE.find(({ holds }) => holds(nonce))!
+  return UNUSED_NONCE_DECISIONS.find(({ holds }) => holds(nonce))!
 }
 
 export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {

@@ -5,7 +5,7 @@ import { wrongAnswerTo } from './lies.js'
 import { RANGE_LIMITS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
 import {
-  quantity,
+  hexQuantity,
   type RpcAnswer,
   type RpcCall,
   readHeadNumber,
@@ -103,14 +103,14 @@ async function staleAnswer(
   lag: number,
 ): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber')
-    return { result: quantity(Math.max(0, (await readHeadNumber(upstream)) - lag)) }
+    return { result: hexQuantity(Math.max(0, (await readHeadNumber(upstream)) - lag)) }
   const tag = call.params.find((param) => TAGS.includes(param))
   if (tag === undefined) return null
   const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as {
     number: string
   } | null
   if (!tagged) return null
-  const block = quantity(Math.max(0, Number(tagged.number) - lag))
+  const block = hexQuantity(Math.max(0, Number(tagged.number) - lag))
   return upstream(
     call.method,
     call.params.map((param) => (param === tag ? block : param)),

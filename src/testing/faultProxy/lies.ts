@@ -1,5 +1,5 @@
 import { integerBetween, pickFrom, type randomSequence } from './random.js'
-import { quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
 /** Larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
@@ -52,14 +52,14 @@ function wrongResult(method: LieMethod, truth: unknown, next: Next): unknown {
     case 'eth_getCode':
       return truth === '0x' ? '0x60006000fd' : '0x'
     case 'eth_getBalance':
-      return pickFrom(next(), ['0x0', quantity(ABSURD)])
+      return pickFrom(next(), ['0x0', hexQuantity(ABSURD)])
   }
 }
 
 const ahead = (truth: unknown, next: Next): string =>
   pickFrom(next(), [
-    quantity(ABSURD),
-    quantity(Number(truth) + integerBetween(next(), 3, MOST_AHEAD)),
+    hexQuantity(ABSURD),
+    hexQuantity(Number(truth) + integerBetween(next(), 3, MOST_AHEAD)),
   ])
 
-const dearer = (truth: unknown): string => quantity((Number(truth) + 1) * TIMES_DEARER)
+const dearer = (truth: unknown): string => hexQuantity((Number(truth) + 1) * TIMES_DEARER)

@@ -26,7 +26,7 @@ export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {
   }
 }
 
-export const quantity = (value: number): string => `0x${value.toString(16)}`
+export const hexQuantity = (value: number): string => `0x${value.toString(16)}`
 
 /** Number of the node's newest block. */
 export const readHeadNumber = async (upstream: Upstream): Promise<number> =>

@@ -172,7 +172,7 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
 
   /** Pays, and gives the payment. */
   async function pay(from: Address, changes: Partial<BidRequest> = {}): Promise<Payment> {
-    return paymentOf(await chain.succeed(bidTx(from, request(changes))))
+    return paymentInReceipt(await chain.succeed(bidTx(from, request(changes))))
   }
 
   /** Error, of the contract or a token, with which a transaction reverts; undefined if it succeeds. */
@@ -264,7 +264,7 @@ export function paymentEvents(receipt: Pick<TransactionReceipt, 'logs'>) {
 }
 
 /** The one payment that a transaction made. */
-export function paymentOf(receipt: TransactionReceipt): Payment {
+export function paymentInReceipt(receipt: TransactionReceipt): Payment {
   const abi = communityPaymentsAbi
   const [bid] = parseEventLogs({ abi, eventName: 'Bid', logs: receipt.logs })
   const [held] = parseEventLogs({ abi, eventName: 'Held', logs: receipt.logs })

@@ -4,7 +4,7 @@ import type { CommunityNameTarget, StoredPayment } from '../../../registry/payme
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { transientError } from '../../rpc/errors.js'
-import { type Call, quantity } from '../../rpc/evm.js'
+import { type Call, rpcQuantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { contractReader, encodeCall } from '../contracts/read.js'
@@ -95,7 +95,7 @@ export async function arePaymentsEnded(
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await readPaymentOutcomes(call, payments, ids, quantity(block))
+  const outcomes = await readPaymentOutcomes(call, payments, ids, rpcQuantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD_OUTCOME)

@@ -6,7 +6,7 @@ import {
 } from '../../../registry/payment/payment.js'
 import type { OwedMoney, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
 import { transientError } from '../../rpc/errors.js'
-import { type Call, quantity } from '../../rpc/evm.js'
+import { type Call, rpcQuantity } from '../../rpc/evm.js'
 import { inBatches } from '../../rpc/nodes.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { contractReader, encodeCall } from '../contracts/read.js'
@@ -34,7 +34,7 @@ export async function owedByPayments(
   const { payer, to, tokens } = question
   const latest = await getHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
-  const at = quantity(latest.number)
+  const at = rpcQuantity(latest.number)
   const read = contractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),

@@ -3,13 +3,13 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
-import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
+import { type Call, type Rpc, rpcQuantity } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
 import { doubledFees, type GasFees, maxCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
-import { findFirstBlock } from '../transactions.js'
+import { findFirstBlockWhere } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
 export interface DeploymentChain {
@@ -36,7 +36,7 @@ export async function sendCall(
   const { address: from } = account
   await waitUntilSettled(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
-    const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
+    const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
       readFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
@@ -147,8 +147,8 @@ export async function findDeploymentBlock(
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
-      (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
+      (await ask<Hex>('eth_getCode', [address, rpcQuantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
-    return findFirstBlock(head, hasCode).catch(() => null)
+    return findFirstBlockWhere(head, hasCode).catch(() => null)
   })
 }

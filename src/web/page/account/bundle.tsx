@@ -15,7 +15,13 @@ import {
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
 import { PrimaryNamePage } from './primary.js'
-import { type Account, ownNames, ownWallet, type Question, useAccount } from './state.js'
+import {
+  type Account,
+  namesOfCluster,
+  type Question,
+  useAccount,
+  walletOfSession,
+} from './state.js'
 
 const WALLETS = '/v1/clusters/wallets'
 
@@ -240,8 +246,8 @@ const NAMES_SHOWN = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */
 function movingText(account: Account): string {
-  const names = ownNames(account)
-  const own = ownWallet(account)
+  const names = namesOfCluster(account)
+  const own = walletOfSession(account)
   const isLast =
     own?.isVerified && account.cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)

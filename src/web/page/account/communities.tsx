@@ -6,7 +6,7 @@ import { CLUSTER_NAME_INPUT, canonicalName, TYPED_INPUT } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
-import { followPayment, paidText } from './followed.js'
+import { earlierPaymentWarning, followPayment } from './followed.js'
 import {
   ActionButton,
   chainText,
@@ -16,7 +16,7 @@ import {
   Input,
 } from './pieces.js'
 import { RulesForm } from './rules.js'
-import { type Account, ownNames, payableChains, useAccount } from './state.js'
+import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
 export function CommunitiesPage() {
@@ -55,7 +55,7 @@ const SHOWN = 5
 function OwnNames() {
   const account = useAccount()
   const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
-  const names = ownNames(account)
+  const names = namesOfCluster(account)
   // on another network, or after a move, the name may belong to another cluster
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
   const show = async (typed: FormValues) => {
@@ -110,7 +110,7 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
   const text = () =>
-    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${shortText(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
+    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${shortText(price.recipient)}.${earlierPaymentWarning(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' })))
     return false
   const payment =

@@ -47,7 +47,7 @@ function wait(next: readonly Payment[]): void {
 }
 
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
-export function paidText({ session, isTestnet }: Account, title: string): string {
+export function earlierPaymentWarning({ session, isTestnet }: Account, title: string): string {
   const isSame = (one: Payment) =>
     one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
   if (all.some((one) => isSame(one) && isOpen(one)))

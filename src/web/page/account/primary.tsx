@@ -6,7 +6,7 @@ import type { PrimaryName } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
 import { ActionButton, Select } from './pieces.js'
-import { type Account, ownWallet, useAccount } from './state.js'
+import { type Account, useAccount, walletOfSession } from './state.js'
 import type { Transaction } from './wallets/kind.js'
 
 type OnChain = PrimaryName['chains'][number]
@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
  * communities.
  */
 function namesOf(account: Account): string[] {
-  const wallet = ownWallet(account)
+  const wallet = walletOfSession(account)
   return account.owned.items.flatMap(({ name }) =>
     wallet && !name.includes('/') ? [name, `${name}/${wallet.name}`] : [name],
   )

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { NAME_RULE, parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
-import { costText, findChain, moneyText } from '../lib/format.js'
+import { findChain, moneyText, quoteCostText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
 import { afterTyping, timeText, useNameOffer } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
-import { paidText } from './followed.js'
+import { earlierPaymentWarning } from './followed.js'
 import { chainText, FollowedPaymentList, Form, Input, Select } from './pieces.js'
-import { type Account, ownWallet, payableChains, useAccount } from './state.js'
+import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 
 /** Facts that are shown before a signature: whether the name is free, and its price. */
 interface Offer {
@@ -43,7 +43,7 @@ function priceText({ chain, quote }: Offer): string {
   const { bridgeFee } = quote
   const bridge =
     bridgeFee === '0' ? '' : `, of which ${moneyText(bridgeFee, chain.gasToken)} are for the bridge`
-  return `It costs ${costText(quote, chain)} and gas${bridge}.`
+  return `It costs ${quoteCostText(quote, chain)} and gas${bridge}.`
 }
 
 function NameInput() {
@@ -191,9 +191,9 @@ interface PriceProps {
 async function register(account: Account, name: string, chain: Chain): Promise<boolean> {
   const { confirmed } = account
   const offer = await offerOf(account, name, chain)
-  if (ownWallet(account)?.isPrivate && !(await confirmed(REVEALS))) return false
+  if (walletOfSession(account)?.isPrivate && !(await confirmed(REVEALS))) return false
   const text = () =>
-    `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${paidText(account, name)} The first valid bid wins; what a later one paid can be taken back.`
+    `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${earlierPaymentWarning(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
   const data = offer.quote.transactionData
   await account.follow(name, account.pay(chain, Array.isArray(data) ? data[0]! : data))

@@ -385,9 +385,9 @@ export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
   )
 
 /** The signed-in wallet's entry in its cluster. */
-export const ownWallet = ({ cluster, session }: Account) =>
+export const walletOfSession = ({ cluster, session }: Account) =>
   cluster?.wallets.find(({ address }) => address === session?.address)
 
 /** Names held by the wallet's cluster. */
-export const ownNames = ({ owned }: Account): string[] =>
+export const namesOfCluster = ({ owned }: Account): string[] =>
   owned.items.map(({ name }) => name).filter((name) => !name.includes('/'))

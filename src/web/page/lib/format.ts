@@ -30,7 +30,7 @@ export function priceText(
 }
 
 /** The cost of a quote without gas, as text. */
-export function costText(quote: Quote, { gasToken }: Chain): string {
+export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data)
     ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()

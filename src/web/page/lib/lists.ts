@@ -17,7 +17,7 @@ type Ask = <T>(path: string) => Promise<T>
  * Reads the items of a route after the known ones. Requests one more than `count`, to learn whether more items follow.
  * @returns all items so far
  */
-export async function readNext<T extends { name: string }>(
+export async function readNextItems<T extends { name: string }>(
   path: string,
   count: number,
   known: readonly T[],
@@ -41,7 +41,7 @@ export async function findCommunity(name: string, ask: Ask): Promise<Community |
 const NAMES = 100
 
 export const readNextNames = (address: string, known: readonly OwnedName[], ask: Ask) =>
-  readNext(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
+  readNextItems(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
 
 /**
  * Reads a list whenever the key or the network changes; `more` reads its next part.

@@ -1,4 +1,4 @@
-import { readNext, useListParts } from '../lib/lists.js'
+import { readNextItems, useListParts } from '../lib/lists.js'
 import { Card, LoadedContent, NameList } from './basics.js'
 
 /** Communities per part of the list. */
@@ -7,7 +7,7 @@ const COMMUNITIES = 20
 /** Every community of the network, by name. */
 export function CommunityList() {
   const { asked, more } = useListParts<{ name: string }>('communities', (known, get) =>
-    readNext('/v1/communities', COMMUNITIES, known, get),
+    readNextItems('/v1/communities', COMMUNITIES, known, get),
   )
   return (
     <Card title="Communities">

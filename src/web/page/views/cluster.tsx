@@ -6,7 +6,7 @@ import { chainName, findChain, priceText } from '../lib/format.js'
 import {
   findCommunity,
   type ListPart,
-  readNext,
+  readNextItems,
   readNextNames,
   useListParts,
 } from '../lib/lists.js'
@@ -168,7 +168,7 @@ const MEMBERS = 25
 /** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
   const { asked, more } = useListParts<Member>(community, (known, get) =>
-    readNext(`/v1/communities/${community}/members`, MEMBERS, known, get),
+    readNextItems(`/v1/communities/${community}/members`, MEMBERS, known, get),
   )
   return (
     <Card title="Members">

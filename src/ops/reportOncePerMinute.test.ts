@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { oncePerMinute } from './oncePerMinute.js'
+import { reportOncePerMinute } from './reportOncePerMinute.js'
 
 it('reports the first failure, and others of its kind at most once a minute', () => {
   let nowMs = 0
   const reported: string[] = []
-  const report = oncePerMinute(
+  const report = reportOncePerMinute(
     ({ message }) => reported.push(message),
     () => nowMs,
   )

@@ -6,7 +6,7 @@ const EVERY_MS = 60_000
  * Reports repeated failures: the first at once, others of its kind (name and code) at most once a minute.
  * @param nowMs a monotonic clock
  */
-export function oncePerMinute(
+export function reportOncePerMinute(
   report: (error: Error) => void,
   nowMs: () => number = () => performance.now(),
 ): (error: Error) => void {
