@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../metrics.js'
 import { html } from './html.js'
-import { startOpsServer } from './server.js'
+import { listenOnPort, startOpsServer } from './server.js'
 
 let ops: Awaited<ReturnType<typeof startOpsServer>>
 beforeAll(async () => {
@@ -84,3 +87,35 @@ it('on other addresses than loopback the page needs the secret', async () => {
     expect(await ask(wrong), wrong).toBe(401)
   await Promise.all([closed.close(), open.close()])
 })
+
+/** Opens as many connections as it is told, and prints how many of them the system has taken within five seconds. */
+const OPEN_MANY = `
+  const [port, count] = process.argv.slice(1).map(Number)
+  let taken = 0
+  const end = () => { console.log(taken); process.exit() }
+  for (let i = 0; i < count; i++)
+    require('node:net').connect(port, '127.0.0.1', () => ++taken === count && end())
+  setTimeout(end, 5_000)`
+const BURST = 1_500
+/** Linux caps the backlog of each socket at this number. */
+const systemLimit = (): number => {
+  try {
+    return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))
+  } catch {
+    return 0
+  }
+}
+
+it.skipIf(systemLimit() < BURST)(
+  'a burst of connections waits in the backlog while the process is busy, and none for its next SYN',
+  async () => {
+    const server = http.createServer()
+    await listenOnPort(server, 0, '127.0.0.1')
+    const { port } = server.address() as AddressInfo
+    // this process accepts nothing while it waits for the other to end
+    const { stdout } = spawnSync(process.execPath, ['-e', OPEN_MANY, String(port), String(BURST)])
+    expect(Number(stdout)).toBe(BURST)
+    server.close()
+  },
+  20_000,
+)

@@ -134,6 +134,13 @@ const NO_PORT: Readonly<Record<string, string>> = {
 }
 
 /**
+ * Connections that the system keeps until they are accepted; Linux caps the number at net.core.somaxconn. Beyond it a
+ * connection waits for its next SYN, a second or more, as Node's default of 511 makes everybody wait at the beginning
+ * of a flood.
+ */
+const BACKLOG = 4_096
+
+/**
  * Listens on a port, 0 for any.
  * @returns the port
  * @throws Error with one sentence and without `code`: with the code, an unknown host looks like a failure of the
@@ -149,6 +156,8 @@ export function listenOnPort(server: Server, port: number, host: string): Promis
         ),
       )
     })
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+    server.listen({ port, host, backlog: BACKLOG }, () =>
+      resolve((server.address() as AddressInfo).port),
+    )
   })
 }
