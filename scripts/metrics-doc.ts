@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { CHAIN_FAMILIES, telemetryOf } from '../src/daemon/families/index.js'
+import { CHAIN_FAMILIES, relayerTelemetriesOf } from '../src/daemon/families/index.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics } from '../src/push/webhooks/metrics.js'
@@ -43,7 +43,7 @@ function rowsOf(registry: Registry): string[] {
 }
 
 const { registry } = createMetrics()
-createOutboxMetrics(registry, () => [], telemetryOf(CHAIN_FAMILIES))
+createOutboxMetrics(registry, () => [], relayerTelemetriesOf(CHAIN_FAMILIES))
 createProcessMetrics(registry, () => {
   throw new Error('nothing is read here')
 })

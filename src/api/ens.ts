@@ -1,5 +1,5 @@
 import { EnsRequestError } from '../ens/error.js'
-import { ok } from './http/answer.js'
+import { okAnswer } from './http/answer.js'
 import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
 import { route } from './http/route.js'
@@ -29,7 +29,7 @@ async function answered(
   const signed = await ens({ sender, data }, reads).catch((error: unknown) => {
     throw error instanceof EnsRequestError ? new ApiError('invalid_request', error.message) : error
   })
-  return ok({ data: signed })
+  return okAnswer({ data: signed })
 }
 
 const about = {

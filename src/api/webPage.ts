@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
-import { type Answer, answerOfType, ok } from './http/answer.js'
+import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { SERVICE_VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-const INDEX = ok(
+const INDEX = okAnswer(
   { service: 'clusterd', version: SERVICE_VERSION, openapi: '/openapi.json' },
   { vary: 'accept' },
 )

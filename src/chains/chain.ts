@@ -4,7 +4,7 @@ import { errorSentence, isOwnError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
-import { type AddressType, EVM, type Family } from '../registry/families.js'
+import { type AddressType, type ChainFamily, EVM } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
@@ -234,7 +234,7 @@ export interface RefundPort {
 
 /** A chain of any family as the API sees it. */
 export interface ChainPort extends CommunityPort {
-  readonly family: Family
+  readonly family: ChainFamily
   readonly network: Network
   /** Chain number in the database, null until the chain was first reached. */
   readonly chain: number | null

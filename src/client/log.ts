@@ -97,7 +97,7 @@ export class LogReader {
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHash>
-  /** Resolves once earlier checkpoints are compared. */
+  /** Resolves when the comparisons that began earlier have ended. A new one waits for it. */
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is not 32 bytes in base64 */

@@ -22,7 +22,7 @@ import {
   positiveInt,
   weiText,
 } from './fields.js'
-import { type JsonSchema, type NewField, unsetFields } from './newFields.js'
+import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -173,8 +173,8 @@ export const readChains = (file: string): ChainsFile => complete(readDraft(file)
 export const readDraft = (file: string): DraftChainsFile => parseDraft(readJson(file), file)
 
 /** New fields that a chains file does not set. @throws ConfigError */
-export const readUnsetFields = (file: string): NewField[] =>
-  unsetFields(chainsSchema(), readJson(file))
+export const readMissingNewFields = (file: string): NewField[] =>
+  missingNewFields(chainsSchema(), readJson(file))
 
 /** JSON schema of a chains file. */
 export const chainsSchema = (): JsonSchema =>

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Family } from '../registry/families.js'
+import type { ChainFamily } from '../registry/families.js'
 import type { DraftChain } from './evmChain.js'
 
 /**
@@ -7,7 +7,7 @@ import type { DraftChain } from './evmChain.js'
  * Payments on it are quoted, and relayed to the hub.
  */
 export interface ClusterSection<Draft extends object = object> {
-  readonly family: Family
+  readonly family: ChainFamily
   /** Settings of one network's cluster. */
   readonly cluster: z.ZodType<Draft>
   /** Fills in presets of the clusters that belong to a public hub. */

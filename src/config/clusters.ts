@@ -34,7 +34,7 @@ export const clusterShape = Object.fromEntries(
 export type ClusterSections = { readonly [K in Key]: PerNetwork<CompleteCluster<Sections[K]>> }
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
-export const noClusters = z.object(clusterShape).parse({}) as ClusterSections
+export const emptyClusterSections = z.object(clusterShape).parse({}) as ClusterSections
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {

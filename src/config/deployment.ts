@@ -44,7 +44,7 @@ export const bridgeSettingsSchema = z.strictObject({
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */
   optionalDvns: dvns.default([]),
   optionalThreshold: nonnegativeInt.max(127).default(0),
-  /** Confirmations on this spoke that verifiers wait for; default: the chain's policy, 64 blocks for a tag. */
+  /** Confirmations on this spoke that verifiers wait for; default: the chain's confirmation depth, or 64 blocks where it confirms by a block tag such as `finalized`. */
   confirmations: positiveInt.optional(),
   executor: evmAddress.optional(),
   sendLibrary: evmAddress.optional(),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
-import { clustersOf, noClusters } from './clusters.js'
+import { clustersOf, emptyClusterSections } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { logKeysFrom, readRoleKey, relayerAddressOf } from './relayerKey.js'
@@ -15,7 +15,7 @@ export {
   parseDraft,
   readChains,
   readDraft,
-  readUnsetFields,
+  readMissingNewFields,
 } from './chainsFile.js'
 export {
   type CommandFlags,
@@ -102,7 +102,7 @@ export function readMirrorConfig(
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
-    return { ...chains, ...noClusters, chains: hubs, ens: {} }
+    return { ...chains, ...emptyClusterSections, chains: hubs, ens: {} }
   })
   const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
   return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })

@@ -1,4 +1,4 @@
-/** The part of a JSON schema that `unsetFields` reads. */
+/** The part of a JSON schema that `missingNewFields` reads. */
 export interface JsonSchema {
   properties?: Record<string, JsonSchema>
   items?: JsonSchema
@@ -13,7 +13,7 @@ export interface NewField {
 }
 
 /** Fields with `since` that a value does not have, each once. A section that is left out counts as one field. */
-export function unsetFields(schema: JsonSchema, value: unknown): NewField[] {
+export function missingNewFields(schema: JsonSchema, value: unknown): NewField[] {
   const found = new Map(walk(schema, value, '').map((one) => [one.field, one]))
   return [...found.values()]
 }

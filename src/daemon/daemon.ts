@@ -28,8 +28,8 @@ import { releaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
-import type { ChainFamily, OpenedChain } from './families/family.js'
-import { CHAIN_FAMILIES, telemetryOf } from './families/index.js'
+import type { DaemonChainFamily, OpenedChain } from './families/family.js'
+import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, installationStatus, readinessOf, type StatusSources } from './status.js'
 
@@ -49,7 +49,7 @@ export class Daemon {
   opsPort = 0
   readonly #config: Config
   readonly #log: Logger
-  readonly #families: readonly ChainFamily[]
+  readonly #families: readonly DaemonChainFamily[]
   #chains: readonly OpenedChain[] = []
   readonly #stopping = new AbortController()
   readonly #metrics: Metrics
@@ -110,7 +110,7 @@ export class Daemon {
     createOutboxMetrics(
       this.#metrics.registry,
       () => this.#relays.map((relay) => relay.state()),
-      telemetryOf(families),
+      relayerTelemetriesOf(families),
     )
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }

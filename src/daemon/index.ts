@@ -7,7 +7,7 @@ import type { Logger } from '../ops/log/log.js'
 import { pause } from '../ops/notify.js'
 import { reportOncePerMinute } from '../ops/reportOncePerMinute.js'
 import type { Daemon } from './daemon.js'
-import type { ChainFamily } from './families/family.js'
+import type { DaemonChainFamily } from './families/family.js'
 
 /** How long a start waits for its database, and the pause between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
@@ -24,7 +24,7 @@ export async function startDaemon(
   config: Config,
   log: Logger,
   signal: AbortSignal = new AbortController().signal,
-  families?: readonly ChainFamily[],
+  families?: readonly DaemonChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
   const report = reportOncePerMinute((err) => {
@@ -47,7 +47,7 @@ export async function startDaemon(
 async function startOnce(
   config: Config,
   log: Logger,
-  families: readonly ChainFamily[] | undefined,
+  families: readonly DaemonChainFamily[] | undefined,
 ): Promise<Daemon> {
   const url = config.databaseDirectUrl
   // a pooler refuses the settings of other sessions, with an error that does not mention it

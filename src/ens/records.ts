@@ -1,5 +1,5 @@
 import type { Availability, NameHit } from '../db/registry/lookups.js'
-import type { CoinForm } from '../registry/auth/kind.js'
+import type { EnsCoinType } from '../registry/auth/kind.js'
 import { WALLET_KIND_NAMES, WALLET_KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
@@ -54,7 +54,7 @@ export const ETH_COIN_TYPE = 60n
  */
 const EVM_BIT = 31n
 
-function coinOf(asked: bigint): CoinForm | undefined {
+function coinOf(asked: bigint): EnsCoinType | undefined {
   const type = asked >> EVM_BIT === 1n ? ETH_COIN_TYPE : asked
   return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }

@@ -9,7 +9,7 @@ const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', '
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
 
 /** Messages of `pg` errors without a code: a connection that broke during a query, a slow or ended pool. */
-export const PG_MESSAGE =
+export const DATABASE_DRIVER_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 /** Error codes of Prisma. */
 const PRISMA = /^P[12]\d{3}$/
@@ -29,7 +29,7 @@ export function errorCause(error: unknown, depth = 0): ErrorCause {
 /** True for errors of `pg` and Prisma, including answers of the server, which have a severity. */
 function isOfDriver(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return 'severity' in error || PRISMA.test(code) || PG_MESSAGE.test(error.message)
+  return 'severity' in error || PRISMA.test(code) || DATABASE_DRIVER_MESSAGE.test(error.message)
 }
 
 /** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CHEAP_AT_ONCE, mapInTurns, waitForTurn, waitForTurnOfCheapWork } from './turns.js'
+import { CHEAP_AT_ONCE, mapWithoutBlocking, waitForTurn, waitForTurnOfCheapWork } from './turns.js'
 
 const turn = () => waitForTurn({ address: '192.0.2.1' })
 
@@ -12,7 +12,7 @@ it('many elements are mapped in their order, and other work has turns meanwhile'
   }
   setImmediate(count)
   const items = Array.from({ length: 1_000 }, (_, i) => i)
-  const mapped = await mapInTurns(turn, items, (item, i) => [item, i])
+  const mapped = await mapWithoutBlocking(turn, items, (item, i) => [item, i])
   isDone = true
   expect(mapped).toEqual(items.map((item) => [item, item]))
   expect(turns).toBeGreaterThanOrEqual(8)
@@ -30,7 +30,9 @@ it('a turn of the event loop has one part, however much work there is', async ()
   setImmediate(look)
   const items = Array.from({ length: 500 }, (_, i) => i)
   await Promise.all(
-    Array.from({ length: 20 }, () => mapInTurns(turn, items, (i) => i % 100 === 0 && parts++)),
+    Array.from({ length: 20 }, () =>
+      mapWithoutBlocking(turn, items, (i) => i % 100 === 0 && parts++),
+    ),
   )
   isDone = true
   expect(most).toBeLessThanOrEqual(2)
@@ -60,9 +62,11 @@ it('the long work of one address delays the first part of another by one part', 
   const items = Array.from({ length: 2_000 }, (_, i) => i)
   const done: string[] = []
   const many = Promise.all(
-    Array.from({ length: 20 }, () => mapInTurns(turn, items, (i) => i).then(() => done.push('a'))),
+    Array.from({ length: 20 }, () =>
+      mapWithoutBlocking(turn, items, (i) => i).then(() => done.push('a')),
+    ),
   )
-  const few = mapInTurns(
+  const few = mapWithoutBlocking(
     () => waitForTurn({ address: '192.0.2.2' }),
     items.slice(0, 500),
     (i) => i,

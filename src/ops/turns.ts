@@ -25,7 +25,7 @@ export const waitForTurnOfCheapWork = (asker: QueueClient): Promise<void> =>
   cheapParts.run(asker, () => setImmediate())
 
 /** Maps many elements without blocking the process for the time of all of them. */
-export async function mapInTurns<T, U>(
+export async function mapWithoutBlocking<T, U>(
   turn: WaitForTurn,
   items: readonly T[],
   map: (item: T, index: number) => U,

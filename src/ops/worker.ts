@@ -68,10 +68,10 @@ export interface WorkerContext {
 interface Limits {
   /** From the step's start or its last sign of life. */
   stepMs: number
-  /** For the end of a step after the signal has fired. */
+  /** Limit for the end of a step after the signal has fired. */
   endMs: number
   /**
-   * For the end of a step after a FatalError: a process that lost the lead has to be ready again before the next leader
+   * Limit for the end of a step after a FatalError: a process that lost the lead has to be ready again before the next leader
    * may fail.
    */
   lostMs: number

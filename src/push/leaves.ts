@@ -1,6 +1,6 @@
 import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { mapInTurns, type WaitForTurn } from '../ops/turns.js'
+import { mapWithoutBlocking, type WaitForTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
@@ -31,7 +31,7 @@ export async function readLeaves(
 ): Promise<string[] | null> {
   const found = await readEventRange(db, network, { from: Math.max(1, from), to })
   if (found?.generation !== generation) return null
-  const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
+  const events = await mapWithoutBlocking(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
   const { previous } = await readFeedLogState(db, network)
   return [beginningLeaf(origin, previous), ...events]
@@ -57,7 +57,12 @@ export async function readEntryBundle(
   const hashes = tiles.get(tileKey(tile))
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
-  const made = await mapInTurns(turn, entries, (entry) => treeHash.leaf(entry), LEAVES_A_TURN)
+  const made = await mapWithoutBlocking(
+    turn,
+    entries,
+    (entry) => treeHash.leaf(entry),
+    LEAVES_A_TURN,
+  )
   if (!isSameHash(concatHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)
   return packBundle(entries)

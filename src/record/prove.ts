@@ -61,7 +61,7 @@ export const recordMismatchText = ({ config }: EvmChain, block: number): string 
  * records.
  * @throws UndecidedError, ChainUnavailableError where the record is not known
  */
-export async function readAgreedRecord(
+export async function readRecordAgreedByNodes(
   { rpc, config }: EvmChain,
   { hash, number }: RecordBlock,
   least = 2,
@@ -78,15 +78,15 @@ export async function readAgreedRecord(
 }
 
 /**
- * As `readAgreedRecord`, but null where the record is not known at this block. It may be known at another block.
+ * As `readRecordAgreedByNodes`, but null where the record is not known at this block. It may be known at another block.
  * @throws DisagreementError
  */
-export const readAgreedRecordOrNull = (
+export const readRecordAgreedByNodesOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
 ): Promise<AgreedAnswer<ChainRecord> | null> =>
-  fallbackIf(readAgreedRecord(chain, block, nodes), isUnknown, null)
+  fallbackIf(readRecordAgreedByNodes(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
@@ -108,7 +108,7 @@ export async function attachPointOf(
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await readAgreedRecordOrNull(chain, { number, hash }) : null
+  const own = isAsked && hash ? await readRecordAgreedByNodesOrNull(chain, { number, hash }) : null
   const stored = parentHash ? unpackRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = contracts.map(({ kind }, i) => {
@@ -194,7 +194,7 @@ export function rangesCheckedByRecord(
 ): RangeSource<CheckedRange> {
   const source = logRangeSource(chain, width, { nodes })
   const timed = logRangeSource(chain, width, { nodes, isHinted: false })
-  const asked = new LRUCache<string, ReturnType<typeof readAgreedRecordOrNull>>({
+  const asked = new LRUCache<string, ReturnType<typeof readRecordAgreedByNodesOrNull>>({
     max: RECORDS_KEPT,
   })
 
@@ -203,7 +203,7 @@ export function rangesCheckedByRecord(
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? readAgreedRecordOrNull(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? readRecordAgreedByNodesOrNull(chain, { number, hash }, nodes)
     asked.set(hash, record)
     return record
   }

@@ -17,7 +17,12 @@ import {
   readLogs,
 } from '../chains/evm/logs.js'
 import { recordingContracts } from '../chains/evm/record.js'
-import { errorChain, MissingDataError, RpcError, transientError } from '../chains/rpc/errors.js'
+import {
+  errorWithCauses,
+  MissingDataError,
+  RpcError,
+  transientError,
+} from '../chains/rpc/errors.js'
 import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
 import { errorSentence, fallbackIf } from '../ops/log/errors.js'
@@ -58,7 +63,7 @@ const isTooMuch = (error: unknown): boolean =>
 /** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
 const isOfNodes = (error: unknown): boolean =>
   error instanceof DisagreementError ||
-  errorChain(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
+  errorWithCauses(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.

@@ -8,7 +8,7 @@ export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
 /**
  * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
  */
-export interface Family {
+export interface ChainFamily {
   /** Key in the database (`chains.family`) and in responses (`type`). Never rename. */
   readonly key: string
   /** Name for people. */
@@ -30,7 +30,7 @@ export const EVM = {
   addressType: 'evm',
   txIdForm: 'evm',
   amountBits: 256n,
-} as const satisfies Family
+} as const satisfies ChainFamily
 
 export const SOLANA = {
   key: 'solana',
@@ -40,7 +40,7 @@ export const SOLANA = {
   txIdForm: 'solana',
   // lamports and SPL amounts are u64
   amountBits: 64n,
-} as const satisfies Family
+} as const satisfies ChainFamily
 
 /** Facts of each family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
 const BY_KEY = { evm: EVM, solana: SOLANA }

@@ -139,7 +139,7 @@ export interface PaidName {
   refund: Refund | null
   /** Where the money went; null while it is held. */
   outcome: Ended | null
-  /** Time from which on the payer may reclaim it, ms. */
+  /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
 }
 

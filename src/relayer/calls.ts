@@ -8,7 +8,7 @@ import type { ParkReason } from '../registry/outbox.js'
 import { isForCommunityName, type Payment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
-import type { ConnectedContracts, DeliveryPath } from './targets.js'
+import type { DeliveryPath, HubWithSpokes } from './targets.js'
 
 /**
  * Call of a job, or the reason to park it. Checked at every step, even if the operator resumed the job.
@@ -111,7 +111,7 @@ export type MessageDecision =
  */
 export function decideMessage(
   message: { chain: number; packet: Buffer; options: Buffer },
-  lane: ConnectedContracts,
+  lane: HubWithSpokes,
 ): MessageDecision {
   const packet = decodePacket(toHex(message.packet))
   const spoke = lane.spokes.find(({ chain }) => chain === message.chain)
@@ -126,8 +126,8 @@ export function decideMessage(
 
 const isOnLane = (
   packet: Packet,
-  spoke: ConnectedContracts['spokes'][number],
-  { hub }: ConnectedContracts,
+  spoke: HubWithSpokes['spokes'][number],
+  { hub }: HubWithSpokes,
 ): boolean =>
   packet.srcEid === spoke.eid &&
   packet.sender === asWord(spoke.contract) &&

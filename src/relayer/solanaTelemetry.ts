@@ -4,7 +4,7 @@ import type { RelayerTelemetry } from './relayerTelemetry.js'
 
 const SOL_DECIMALS = 9
 
-/** Facts of relayers on Solana, whose transactions are valid until their blockhash expires. */
+/** Gauges, problems and account of relayers on Solana, whose transactions are valid until their blockhash expires. */
 export const SOLANA_TELEMETRY: RelayerTelemetry = {
   gauges: [
     {

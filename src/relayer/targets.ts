@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 
 /** Endpoint ids and contracts of a hub and of the spokes that send to it. */
-export interface ConnectedContracts {
+export interface HubWithSpokes {
   hub: { eid: number; contract: Hex; isLocal: boolean }
   /** `chain`: the spoke's number in the database. */
   spokes: readonly { chain: number; eid: number; contract: Hex }[]
@@ -10,7 +10,7 @@ export interface ConnectedContracts {
 
 /** The contracts through which messages and payments reach the hub. */
 export interface DeliveryPath {
-  lane: ConnectedContracts
+  lane: HubWithSpokes
   /** LayerZero's endpoint. Null where no spoke is connected. */
   endpoint: Hex | null
   /** Message library of a local chain, which accepts our verifications. Null elsewhere. */
@@ -64,7 +64,7 @@ function pathOf(
     return missingFields(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
   if (without) return missingFields(without, 'eid')
-  const lane: ConnectedContracts = {
+  const lane: HubWithSpokes = {
     // 0 is no endpoint id of LayerZero, so no packet matches it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
     spokes: spokes.map(({ chain, config }) => ({

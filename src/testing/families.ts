@@ -3,5 +3,5 @@ import type { WorldCluster } from './cluster.js'
 import { startSolana } from './solana/worldCluster.js'
 
 /** Starts the clusters of a world, by family. Undefined for a family without one. */
-export const startClusters = async (...world: Parameters<typeof startSolana>) =>
+export const startLocalClusters = async (...world: Parameters<typeof startSolana>) =>
   ({ solana: await startSolana(...world) }) satisfies Record<LabelledKey, WorldCluster | undefined>

@@ -14,7 +14,7 @@ import type { WorldCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { connectEns, writeChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
-import { startClusters } from './families.js'
+import { startLocalClusters } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
@@ -152,7 +152,7 @@ async function build<N extends Network>(
   const [database, chains, started] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs, options.attach),
-    startClusters(sandbox, { ...options, blockMs }, networks),
+    startLocalClusters(sandbox, { ...options, blockMs }, networks),
   ])
   const at = {
     api: `http://127.0.0.1:${port}`,

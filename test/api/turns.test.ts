@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ok } from '../../src/api/http/answer.js'
+import { okAnswer } from '../../src/api/http/answer.js'
 import { type RoutePrice, route } from '../../src/api/http/route.js'
 import { z } from '../../src/api/http/schema.js'
 import { type ApiWorld, useApi } from './support.js'
@@ -25,7 +25,7 @@ const priced = (path: string, units: number) => {
       begun.push(turn)
       const untilMs = performance.now() + WORK_MS
       while (performance.now() < untilMs);
-      return ok({})
+      return okAnswer({})
     },
   })
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor/doctor.js'
-import type { ChainFamily } from '../../src/daemon/families/family.js'
+import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../src/daemon/families/index.js'
 import { printed } from '../support/cli.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 /** A daemon whose list of families has the ledger in addition to the product's families. */
-function startDaemon(...more: ChainFamily[]): Promise<TestDaemon> {
+function startDaemon(...more: DaemonChainFamily[]): Promise<TestDaemon> {
   const hub = { ...world.section, pollMs: 100 }
   const env = {
     QUOTE_KEY: `0x${'07'.repeat(32)}`,

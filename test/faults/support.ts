@@ -7,7 +7,7 @@ import {
   emptyRecord,
   extendRecord,
   packRecord,
-  recordInputsOf,
+  runningHashInputs,
 } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
@@ -45,7 +45,7 @@ async function recordBefore({ config, public: client }: HubWorld, block: number)
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
   const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
-  return extendRecord(emptyRecord(config), recordInputsOf(config, logs, timeOf))
+  return extendRecord(emptyRecord(config), runningHashInputs(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000

@@ -3,7 +3,7 @@ import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { afterEach } from 'vitest'
 import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { emptyRecord, extendRecord, recordInputsOf } from '../../src/chains/evm/record.js'
+import { emptyRecord, extendRecord, runningHashInputs } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
@@ -105,7 +105,11 @@ export function useSilentNodes() {
           ? Number(at)
           : Number((await world.public.getBlock(at as { blockHash: Hex })).number)
       const logs = withForged(await logsTo(block), lie.block, lie.name)
-      const words = recordInputsOf(world.config, logs, (log) => Number(log.blockTimestamp) * 1_000)
+      const words = runningHashInputs(
+        world.config,
+        logs,
+        (log) => Number(log.blockTimestamp) * 1_000,
+      )
       const [hash] = extendRecord(emptyRecord(world.config), words)
       return answering(() => ({ result: `0x${hash!.toString('hex')}` }))
     }

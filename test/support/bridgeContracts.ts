@@ -8,7 +8,7 @@ import {
   deployHub,
   deployMessageLibrary,
   deploySpoke,
-  ETH_BRIDGE_PRICE,
+  ETH_TO_ETH_MESSAGE_PRICE,
   type HubSettings,
 } from '../../src/testing/contracts/deploy.js'
 import { testAccount } from '../../src/testing/world.js'
@@ -53,7 +53,7 @@ export async function deployEnds(
   hubClient: DeployClient,
   spokeClient: DeployClient,
   roles: Roles,
-  price: BridgePrice = ETH_BRIDGE_PRICE,
+  price: BridgePrice = ETH_TO_ETH_MESSAGE_PRICE,
 ) {
   const { owner, pauser, relayer } = roles
   const [onHub, onSpoke] = await Promise.all([
@@ -79,7 +79,9 @@ export async function deployEnds(
     app: onSpoke.app,
   }
   await Promise.all([
-    connectBridgeEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_BRIDGE_PRICE }]),
+    connectBridgeEnd(hubEnd, [
+      { eid: SPOKE_EID, app: onSpoke.app, price: ETH_TO_ETH_MESSAGE_PRICE },
+    ]),
     connectBridgeEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),
   ])
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, readConfig, readMirrorConfig } from '../../src/config/index.js'
 import type { Daemon } from '../../src/daemon/daemon.js'
-import type { ChainFamily } from '../../src/daemon/families/family.js'
+import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { startDaemon } from '../../src/daemon/index.js'
 import { createLog } from '../../src/ops/log/log.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
@@ -33,7 +33,7 @@ export async function startTestDaemon(
   chainsFile: object,
   env: Record<string, string> = {},
   read: (env: Record<string, string>) => Config = readConfig,
-  families?: readonly ChainFamily[],
+  families?: readonly DaemonChainFamily[],
 ): Promise<TestDaemon> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
   const file = join(home, 'chains.json')

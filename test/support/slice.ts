@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { loadRegistrySlice, probeRowKeys } from '../../src/db/journal/slice.js'
+import { findRowsOfKeys, loadRegistrySlice } from '../../src/db/journal/slice.js'
 import type { JournalHead, RegistrySlice, RowKeys } from '../../src/registry/fold/rows.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
@@ -10,5 +10,5 @@ export async function loadSlice(
   head: JournalHead,
   keys: RowKeys,
 ): Promise<RegistrySlice> {
-  return loadRegistrySlice(client, { network, head }, await probeRowKeys(client, network, keys))
+  return loadRegistrySlice(client, { network, head }, await findRowsOfKeys(client, network, keys))
 }

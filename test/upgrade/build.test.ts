@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-check.js'
 import { doctor } from '../../src/cli/doctor/doctor.js'
 import { chainsSchema } from '../../src/config/chainsFile.js'
-import { unsetFields } from '../../src/config/newFields.js'
+import { missingNewFields } from '../../src/config/newFields.js'
 import type { Finding } from '../../src/ops/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { printed } from '../support/cli.js'
@@ -52,7 +52,8 @@ describe('the chains file', () => {
   })
 
   /** Fields with a release. */
-  const unsetFieldNames = () => unsetFields(chainsSchema(), EVERY_SECTION).map(({ field }) => field)
+  const unsetFieldNames = () =>
+    missingNewFields(chainsSchema(), EVERY_SECTION).map(({ field }) => field)
   /** A file with every section, and no field in them. */
   const EVERY_SECTION = {
     chains: [{ gasToken: {}, bridge: {}, deployment: {}, watchOnly: { minimum: [] } }],

@@ -4,7 +4,7 @@ import { EXAMPLE_OWNER } from '../examples.js'
 import { MAX_CHANGES, namedObject, z } from '../http/schema.js'
 import { CHAIN_PRICE } from '../limits/costs.js'
 import {
-  callAnswer,
+  contractCallAnswer,
   EVM_QUOTE_ERRORS,
   type FamilyInterface,
   quoteFields,
@@ -19,7 +19,7 @@ export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
 const ownFields = ({ transactionData }: EvmQuote) => ({
-  transactionData: callAnswer(transactionData),
+  transactionData: contractCallAnswer(transactionData),
 })
 
 export const evmInterface: FamilyInterface<EvmPort> = {

@@ -1,8 +1,8 @@
 import type { ChainPort, Quote, UnsignedTransaction } from '../../chains/chain.js'
-import type { Family } from '../../registry/families.js'
+import type { ChainFamily } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { registrationExample } from '../examples.js'
-import { ok } from '../http/answer.js'
+import { okAnswer } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, type RoutePrice, route } from '../http/route.js'
 import { manyNames, type SampleAddress } from '../http/sampleRequests.js'
@@ -22,7 +22,7 @@ interface QuoteForm<Port extends ChainPort> {
 /** The API's code for one chain family: its quotes, and the transactions that its wallets sign. */
 export interface FamilyInterface<Port extends ChainPort = ChainPort>
   extends Pick<Route, 'summary' | 'beyond' | 'description'> {
-  readonly family: Family
+  readonly family: ChainFamily
   isOf(port: ChainPort): port is Port
   /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
@@ -78,7 +78,12 @@ export const quoteRoute = ({
     async handle({ body, isTestnet }, context) {
       const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), form.isOf)
       const referral = quote.referral && toHex(quote.referral)
-      return ok({ type: family.key, ...commonQuoteView(quote), referral, ...v1.ownFields(quote) })
+      return okAnswer({
+        type: family.key,
+        ...commonQuoteAnswer(quote),
+        referral,
+        ...v1.ownFields(quote),
+      })
     },
   })
 
@@ -130,15 +135,15 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 type Call = Extract<UnsignedTransaction, { to: unknown }>
 
 /** Calls and transactions in JSON's types. */
-export const callAnswer = ({ to, data, value }: Omit<Call, 'type'>) => ({
+export const contractCallAnswer = ({ to, data, value }: Omit<Call, 'type'>) => ({
   to,
   data,
   value: String(value),
 })
 
-export const transactionView = (transaction: UnsignedTransaction) =>
+export const transactionAnswer = (transaction: UnsignedTransaction) =>
   'to' in transaction
-    ? { type: transaction.type, ...callAnswer(transaction) }
+    ? { type: transaction.type, ...contractCallAnswer(transaction) }
     : { type: transaction.type, data: transaction.data }
 
 /** Schema of the fields that quotes of all families have, except the coin. */
@@ -171,7 +176,7 @@ export const quoteFieldsV01 = {
 }
 
 /** The response's fields that quotes of all families have. */
-export const commonQuoteView = (quote: Quote) => ({
+export const commonQuoteAnswer = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),

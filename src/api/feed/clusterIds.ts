@@ -11,8 +11,8 @@ const MAX_IDS = 20_000
 const KEPT_MS = 60_000
 
 /**
- * Looks up hex ids of clusters by serial. The map may hold other clusters too. A missing serial means that the
- * generation has ended.
+ * Looks up hex ids of clusters by serial. The map may hold other clusters too. A missing serial means that the feed
+ * has a newer generation.
  */
 export type ClusterIds = (
   db: Queryable,

@@ -1,5 +1,5 @@
 import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {
   type FeedItem,
@@ -175,7 +175,7 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
     const { generation, newest, rows } = await readRows(context, from, asked, events)
-    const entries = await mapInTurns(context.turn, rows, (row) => ({
+    const entries = await mapWithoutBlocking(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
       own: feedItemsOf(row),
     }))

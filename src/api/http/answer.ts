@@ -26,23 +26,24 @@ interface Content {
   policy?: string
 }
 
-export const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8'
 
 /** Length from which a text is sent as a Buffer, because Node is slow at long strings. */
 const LONG = 16_384
 
 /** Response in JSON. */
-export function json(status: number, body: unknown, headers?: Answer['headers']): Answer {
+export function jsonAnswer(status: number, body: unknown, headers?: Answer['headers']): Answer {
   const text = JSON.stringify(body)
   return {
     status,
-    content: { type: JSON_TYPE, text: text.length < LONG ? text : Buffer.from(text) },
+    content: { type: JSON_CONTENT_TYPE, text: text.length < LONG ? text : Buffer.from(text) },
     headers,
   }
 }
 
 /** Response with status 200. */
-export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
+export const okAnswer = (body: unknown, headers?: Answer['headers']): Answer =>
+  jsonAnswer(200, body, headers)
 
 /** Response with status 200 of any media type. */
 export const answerOfType = (
@@ -51,7 +52,7 @@ export const answerOfType = (
   headers?: Answer['headers'],
 ): Answer => ({ status: 200, content: { type, text }, headers })
 
-export const answerOfJsonBytes = (text: Buffer): Answer => answerOfType(JSON_TYPE, text)
+export const answerOfJsonBytes = (text: Buffer): Answer => answerOfType(JSON_CONTENT_TYPE, text)
 
 /** Headers of responses that change from one poll to the next, or that hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const

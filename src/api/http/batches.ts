@@ -28,7 +28,7 @@ export type BatchedLookups = ReturnType<typeof createBatchedLookups>
 
 /**
  * Creates the look-ups of a network. Look-ups of one kind that arrive while a statement is running share the next
- * statement, so load determines the number of round trips to PostgreSQL. Nothing is cached.
+ * statement, so that under load few statements serve many look-ups. Nothing is cached.
  */
 export function createBatchedLookups(pool: pg.Pool, network: Network) {
   const version = together<Network, AnswerVersions>(async (asked) => {

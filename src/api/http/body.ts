@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { mapInTurns, type WaitForTurn } from '../../ops/turns.js'
+import { mapWithoutBlocking, type WaitForTurn } from '../../ops/turns.js'
 import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
@@ -106,7 +106,7 @@ async function textsOf(bytes: Buffer, turn: WaitForTurn): Promise<string[]> {
   const parts = inside.split(isArray ? ',' : '\n', MAX_BULK + 1)
   if (parts.length > MAX_BULK)
     throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
-  return mapInTurns(turn, parts, (part, i) => {
+  return mapWithoutBlocking(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found
     throw new ApiError(

@@ -1,7 +1,7 @@
 import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import { QueueFullError } from '../../ops/fairQueue.js'
-import { type Answer, json } from './answer.js'
+import { type Answer, jsonAnswer } from './answer.js'
 
 /** Every error code of the interface, with its HTTP status. */
 export const ERROR_STATUS = {
@@ -90,7 +90,7 @@ export class ApiError extends Error {
 export function errorAnswer(error: ApiError): Answer {
   const status = error.extra.status ?? ERROR_STATUS[error.code]
   const body = { status, error: error.code, message: error.message, ...error.extra }
-  return json(status, body, error.headers ?? HEADERS_OF_STATUS[status])
+  return jsonAnswer(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
 /** Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a bare 500. */

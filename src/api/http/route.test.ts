@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
-import { ok } from './answer.js'
+import { okAnswer } from './answer.js'
 import { route } from './route.js'
 import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
 import { z } from './schema.js'
 
-const handle = async () => ok(null)
+const handle = async () => okAnswer(null)
 const plain = { costliest: {}, summary: '', responses: {}, handle }
 const body = z.object({ name: z.string() })
 const bad = { what: 'nothing', error: 'invalid_request' } as const

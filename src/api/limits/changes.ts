@@ -7,7 +7,12 @@ import type { RowChanges } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type BucketRate, ratePerDay, ratePerMinute } from './bucket.js'
-import { bucketNamesOf, requireSharedUnits, type SharedCharge, spendLocked } from './shared.js'
+import {
+  bucketNamesOf,
+  requireSharedUnits,
+  type SharedCharge,
+  spendFromLockedBuckets,
+} from './shared.js'
 
 /**
  * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
@@ -145,7 +150,7 @@ function bucketLimit(
       const charges = chargesOf(limits, changer, workOf(changes))
       const fullMs = before.fullMs.filter((_, i) => isAsked(charges[i]!))
       try {
-        spend = spendLocked(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
+        spend = spendFromLockedBuckets(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
       } catch (error) {
         for (const bucket of notedOf(least)) refused.set(bucket, true)
         throw error

@@ -8,7 +8,7 @@ import { type BucketRate, ratePerDay } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
 import { rateLimitAddress } from './client.js'
 import { type BucketQuota, LocalBuckets } from './meter.js'
-import { spendSharedNow } from './shared.js'
+import { spendSharedUnits } from './shared.js'
 
 export interface LimitSettings extends ChangeLimits {
   /** Rate of an address without an API key. */
@@ -92,7 +92,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       }))
       const ofKeys = ratePerDay(settings.keysPerDay)
       const key = { kind, bucket: `${kind} ${address}`, rate: ofKeys, units: 1 }
-      return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
+      return spendSharedUnits(pool, kind === 'keys-a-day' ? [key] : bucketed)
     },
     fields: () => buckets.fields(quotas),
   })

@@ -41,19 +41,19 @@ export async function requireSharedUnits(
  * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
  * rate_limited
  */
-export function spendLocked(charges: readonly SharedCharge[], times: BucketFullTimes) {
+export function spendFromLockedBuckets(charges: readonly SharedCharge[], times: BucketFullTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketNamesOf(charges), left)
 }
 
 /** Withdraws in a transaction of its own. @throws ApiError rate_limited */
-export async function spendSharedNow(
+export async function spendSharedUnits(
   pool: pg.Pool,
   charges: readonly SharedCharge[],
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     const times = await lockBuckets(client, bucketNamesOf(charges))
-    await spendLocked(charges, times)(client)
+    await spendFromLockedBuckets(charges, times)(client)
   })
   await deleteFullBuckets(pool)
 }

@@ -3,7 +3,7 @@ import {
   findNamesOfAddresses,
   findWalletsByNames,
 } from '../../db/registry/lookups.js'
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
 import type { Context } from '../http/context.js'
@@ -22,7 +22,7 @@ export async function namesOfAddresses(
   inputs: readonly string[],
 ): Promise<NameOfAddress[]> {
   const { pool, network, turn } = context
-  const parsed = await mapInTurns(turn, inputs, parseWallet)
+  const parsed = await mapWithoutBlocking(turn, inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const addresses = readable.map(({ bytes }) => bytes)
   const hits = await findNamesOfAddresses(pool, network, addresses)
@@ -66,7 +66,7 @@ export async function addressesOfNames(context: Context, names: readonly FullNam
     names.length === 1
       ? [await lookups[network].walletOf(names[0]!)]
       : await findWalletsByNames(pool, network, names)
-  return mapInTurns(context.turn, hits, (hit, i) => {
+  return mapWithoutBlocking(context.turn, hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)
     return {

@@ -1,5 +1,5 @@
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { pathOfName } from '../../web/paths.js'
@@ -53,7 +53,7 @@ async function metadata(context: Context, name: string, wallets: readonly Public
     name: `${name}/`,
     ...nameUrls(context, name),
     hasCustomImage: false,
-    wallets: await mapInTurns(context.turn, wallets, (wallet) => {
+    wallets: await mapWithoutBlocking(context.turn, wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)
       return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
     }),

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { answerOfJsonBytes, ok } from '../http/answer.js'
+import { answerOfJsonBytes, okAnswer } from '../http/answer.js'
 import { notModifiedIfMatching, withEntityTag } from './etag.js'
 
-const answer = withEntityTag(ok({ name: 'alice' }))
+const answer = withEntityTag(okAnswer({ name: 'alice' }))
 const etag = answer.headers!.etag!
 
 describe('entity tags', () => {
   it('depend on the JSON text', () => {
-    expect(withEntityTag(ok({ name: 'alice' })).headers).toEqual(answer.headers)
-    expect(withEntityTag(ok({ name: 'bob' })).headers!.etag).not.toBe(etag)
+    expect(withEntityTag(okAnswer({ name: 'alice' })).headers).toEqual(answer.headers)
+    expect(withEntityTag(okAnswer({ name: 'bob' })).headers!.etag).not.toBe(etag)
     expect(withEntityTag(answerOfJsonBytes(Buffer.from('{"name":"alice"}'))).headers!.etag).toBe(
       etag,
     )
-    expect(withEntityTag({ ...ok(null), status: 404 }).headers).toBeUndefined()
+    expect(withEntityTag({ ...okAnswer(null), status: 404 }).headers).toBeUndefined()
   })
 
   it('keep a response’s own cache-control', () => {
     expect(answer.headers!['cache-control']).toBe('no-cache')
-    expect(withEntityTag(ok(1, { 'cache-control': 'no-store' })).headers!['cache-control']).toBe(
-      'no-store',
-    )
+    expect(
+      withEntityTag(okAnswer(1, { 'cache-control': 'no-store' })).headers!['cache-control'],
+    ).toBe('no-store')
   })
 
   it.each([

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { type Answer, JSON_TYPE } from '../http/answer.js'
+import { type Answer, JSON_CONTENT_TYPE } from '../http/answer.js'
 
 /** A JSON response with a weak entity tag (RFC 9110, 8.8.3) of its text. */
 export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
-  if (status !== 200 || content.type !== JSON_TYPE) return answer
+  if (status !== 200 || content.type !== JSON_CONTENT_TYPE) return answer
   const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
   return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
 }

@@ -5,7 +5,7 @@ import { ChainUnavailableError } from '../../chains/chain.js'
  * `unknown` only if all chains deny it.
  * @throws ChainUnavailableError when none has it and one did not answer
  */
-export async function findOnChains<Port, Tx extends { state: string }>(
+export async function findTransactionOnChains<Port, Tx extends { state: string }>(
   chains: readonly Port[],
   ask: (chain: Port) => Promise<Tx>,
 ): Promise<{ chain: Port; seen: Tx | { state: 'unknown' } }> {

@@ -16,11 +16,11 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isTerminalStatus } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { findOnChains } from './ask.js'
+import { findTransactionOnChains } from './ask.js'
 import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
   creditOfDirectBids,
-  packetsOf,
+  findSentPackets,
   paidNamesOf,
   statusOfPackets,
   statusOfPaidNames,
@@ -56,10 +56,10 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     paidNamesOf(query),
   ])
   // messages to the hub decide first; read them last, because a payment may be stored together with its message
-  const sent = await packetsOf(query)
+  const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
-  // a bid may have moved from the tail into the journal between the two statements above
+  // a bid may have moved from the unconfirmed logs (tail) into the journal between the two statements above
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
   // one node may have invented the sender and nonce behind a verdict; confirmed payments come from two nodes
@@ -133,8 +133,9 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   // use the journal's confirmed blocks, because a node may report another head a moment later
   const blocks = await readConfirmedBlocks(context.pool, context.network)
   const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
-  const { chain, seen } = await findOnChains(tracking.length > 0 ? tracking : all, (port) =>
-    port.transaction(toHex(tx), confirmedOn(port)),
+  const { chain, seen } = await findTransactionOnChains(
+    tracking.length > 0 ? tracking : all,
+    (port) => port.transaction(toHex(tx), confirmedOn(port)),
   )
   if (seen.state === 'unknown') {
     if (!tracked) return { status: 'not_found' }

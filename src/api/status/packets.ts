@@ -64,7 +64,7 @@ export function statusOfPackets(
   }
 }
 
-export async function packetsOf({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
+export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
   const messages = await findMessagesOfTransaction(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -91,7 +91,7 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
 }
 
 /** @param confirmationsOf called once, for a transaction that is not confirmed yet */
-export async function paymentsOf(
+export async function findPaymentMessages(
   { context, tx }: TxStatusQuery,
   confirmationsOf: () => Promise<Confirmations>,
 ): Promise<SentPackets | null> {

@@ -10,9 +10,9 @@ import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import { type Confirmations, isTerminalStatus } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { findOnChains } from './ask.js'
+import { findTransactionOnChains } from './ask.js'
 import { decideStatus, type TxStatus } from './decide.js'
-import { paidNamesOf, paymentsOf, statusOfPackets, statusOfPaidNames } from './packets.js'
+import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -26,9 +26,9 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const ports = chainsOf(context)
     .filter(isPaymentPort)
     .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
-  const ask = () => findOnChains(ports, (port) => port.transaction(txIdText(tx)))
+  const ask = () => findTransactionOnChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
-    const sent = await paymentsOf({ context, tx }, () => confirmationsOf(ask))
+    const sent = await findPaymentMessages({ context, tx }, () => confirmationsOf(ask))
     if (sent) return statusOfPackets(context, sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null

@@ -12,7 +12,7 @@ export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
 /** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
-export const followsFromJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
+export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' &&
   hubTx === tx.toLowerCase() &&
   names.every(({ outcome }) => outcome === 'won')

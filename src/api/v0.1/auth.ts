@@ -1,6 +1,6 @@
 import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
 import { expiredProofExample, proofOfOtherKindExample } from '../examples.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
@@ -15,7 +15,7 @@ const message = route.get('/v0.1/auth/message', {
     message: z.string(),
     signingDate: ProofSchema.shape.signingDate,
   }),
-  handle: async (_request, context) => ok(signingMessage(context), NO_STORE),
+  handle: async (_request, context) => okAnswer(signingMessage(context), NO_STORE),
 })
 
 const token = route.post('/v0.1/auth/token', {
@@ -41,7 +41,7 @@ const token = route.post('/v0.1/auth/token', {
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {
     const key = await exchangeProofForKey(context, body)
-    return ok({ authenticationKey: key, token: key, isValid: true }, NO_STORE)
+    return okAnswer({ authenticationKey: key, token: key, isValid: true }, NO_STORE)
   },
 })
 

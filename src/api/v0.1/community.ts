@@ -5,7 +5,7 @@ import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY } from '../examples.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, json, ok } from '../http/answer.js'
+import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -32,7 +32,7 @@ const onTestnet =
     } catch (error) {
       if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
       const { status, headers } = errorAnswer(error)
-      return json(status, { error: error.code, status, message: error.message }, headers)
+      return jsonAnswer(status, { error: error.code, status, message: error.message }, headers)
     }
   }
 
@@ -63,7 +63,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   handle: onTestnet<RouteRequest>(async ({ params }, context) => {
     const asked = requireCommunityName(params.clusterName!, params.walletName!)
     const { name, isAvailable } = await availabilityOfCommunityName(context, asked)
-    return ok({ name, isAvailable })
+    return okAnswer({ name, isAvailable })
   }),
 })
 
@@ -104,7 +104,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
     }
     const wallet = requireSigner(walletAddress, 'walletAddress')
     const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
-    return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
+    return okAnswer({ clusterName, walletAddress: wallet.text, isRequirementsMet })
   }),
 })
 
@@ -179,7 +179,7 @@ const register = route.post('/v0.1/community/register', {
     } as const
     const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
     const info = made.kind === 'to_pay' ? transactionInfoView(made.info) : undefined
-    return ok({ clusterName: community, walletName: name, transactionInfo: info })
+    return okAnswer({ clusterName: community, walletName: name, transactionInfo: info })
   }),
 })
 

@@ -1,5 +1,5 @@
 import { findWinningBids } from '../../db/registry/owners.js'
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import { clusterOfEvent } from '../../registry/journal/eventForms.js'
 import type { FeedItem } from '../../registry/journal/events.js'
 import {
@@ -142,7 +142,7 @@ const events = route.get('/v0.1/events', {
       event.type === 'TRANSFER_NAME' ? [event.name] : [],
     )
     const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
-    const items = await mapInTurns(context.turn, page.items, (item) => jsonOf(item, bids))
+    const items = await mapWithoutBlocking(context.turn, page.items, (item) => jsonOf(item, bids))
     return eventPageAnswer(page, items)
   },
 })

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, okAnswer } from '../http/answer.js'
 import { markDeprecated } from '../http/deprecation.js'
 
 /**
@@ -31,7 +31,7 @@ export function fallbackAnswer({
   const asked = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {
     const match = path.exec(asked)
-    if (match) return markDeprecated({ successor }, {}, ok(answer(match[1] ?? '')))
+    if (match) return markDeprecated({ successor }, {}, okAnswer(answer(match[1] ?? '')))
   }
   return null
 }

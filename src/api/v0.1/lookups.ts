@@ -3,7 +3,7 @@ import { parseName } from '../../registry/primitives/nameRule.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterIdByName } from '../clusters/clusters.js'
 import { EXAMPLE_WALLET } from '../examples.js'
-import { type Answer, json, ok } from '../http/answer.js'
+import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
@@ -44,7 +44,7 @@ const view = (name: string, { type, address, isVerified }: AddressOfName) => ({
 
 async function walletNamed(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
-  return ok(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
+  return okAnswer(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
@@ -92,7 +92,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   responses: okResponses('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
-    ok((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
+    okAnswer((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
 })
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
@@ -111,7 +111,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   params: z.object({ address: addressText }),
   responses: okResponses('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
-    ok(fullNameOf(await nameOfAddress(context, params.address!))),
+    okAnswer(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
@@ -131,7 +131,9 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   errors: ['too_many'],
   async handle({ body }, context) {
     const records = await namesOfAddresses(context, body)
-    return ok(records.map((record) => ({ address: record.address, name: fullNameOf(record) })))
+    return okAnswer(
+      records.map((record) => ({ address: record.address, name: fullNameOf(record) })),
+    )
   },
 })
 
@@ -146,7 +148,7 @@ const MetadataSchema = namedObject('ClusterV01', {
 type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
 const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
   chargeForListItems(
-    ok(found),
+    okAnswer(found),
     [found ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
   )
 
@@ -231,7 +233,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   async handle({ params, body, session }, context) {
     const id = await clusterIdByName(context, params.name!)
     await updateWallets(context, session, body, id)
-    return json(201, { success: true })
+    return jsonAnswer(201, { success: true })
   },
 })
 

@@ -1,7 +1,7 @@
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js'
 import {
-  commonQuoteView,
+  commonQuoteAnswer,
   EVM_QUOTE_ERRORS,
   quoteRequest,
   quoteRoute,
@@ -9,7 +9,7 @@ import {
 } from '../families/family.js'
 import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
 import { solanaInterface } from '../families/solana.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -18,7 +18,7 @@ import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteOnChain } from '../names/quote.js'
-import { followsFromJournal, readTxStatus } from '../status/status.js'
+import { isStatusInJournal, readTxStatus } from '../status/status.js'
 import { TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
@@ -38,7 +38,7 @@ async function checkAnswer(
 ): Promise<Answer> {
   const availability = (await isDeployed(context)) ? await availabilityOfTexts(context, inputs) : []
   const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
-  return ok(isOne ? each[0] : each)
+  return okAnswer(isOne ? each[0] : each)
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
@@ -105,9 +105,9 @@ const register = route.post('/v0.1/register', {
   async handle({ body, isTestnet }, context) {
     const { isOf, v01 } = familyInterfaceOf(body.network)
     const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), isOf)
-    const { names, ...prices } = commonQuoteView(quote)
+    const { names, ...prices } = commonQuoteAnswer(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
-    return ok({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
+    return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
   },
 })
 
@@ -136,9 +136,9 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
   const id = parseTxId(tx)
   const found = id && (await isDeployed(context)) ? await readTxStatus(context, id) : null
   return {
-    ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
+    ...okAnswer({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unusedStatusUnits(found) : CHAIN_COST - 1,
-    isTransient: found === null || !followsFromJournal(tx, found),
+    isTransient: found === null || !isStatusInJournal(tx, found),
   }
 }
 

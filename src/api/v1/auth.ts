@@ -2,7 +2,7 @@ import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { WALLET_KIND_NAMES, WALLET_KINDS } from '../../registry/auth/kinds.js'
 import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth/proof.js'
 import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumOf, type RequestQuery } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
@@ -39,7 +39,8 @@ const messages = GET_AND_POST.map((method) =>
     }),
     responses: okResponses('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],
-    handle: async ({ query }, context) => ok(signingMessage(context, boundTo(query)), NO_STORE),
+    handle: async ({ query }, context) =>
+      okAnswer(signingMessage(context, boundTo(query)), NO_STORE),
   }),
 )
 
@@ -83,7 +84,7 @@ const token = route.post('/v1/auth/token', {
   responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
   handle: async ({ body }, context) =>
-    ok({ token: await exchangeProofForKey(context, body) }, NO_STORE),
+    okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
 /** Routes that both versions of the interface have, with different paths. */
@@ -124,7 +125,7 @@ function validationAnswer(session: Session | null): Answer {
       new ApiError('unauthorized', 'There is no valid key in this request.', { isValid: false }),
     )
   const { signature, type, address, signingMs } = session
-  return ok({
+  return okAnswer({
     signature,
     signingDate: isoText(signingMs),
     type,
@@ -151,7 +152,7 @@ const revoke = route.delete('/v1/auth/token', {
   async handle({ session, query }, { pool }) {
     if (enumOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
     else await revokeSession(pool, session.keyHash)
-    return ok({ success: true })
+    return okAnswer({ success: true })
   },
 })
 

@@ -7,7 +7,7 @@ import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { EXAMPLE_SOLANA_WALLET, FREE_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { ok } from '../http/answer.js'
+import { okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { manyWallets } from '../http/sampleRequests.js'
 import { MAX_CHANGES, namedObject, okResponses, z } from '../http/schema.js'
@@ -45,7 +45,7 @@ const add = route.post('/v1/bundle/wallets', {
   errors: ADD_WALLET_ERRORS,
   async handle({ body, session }, context) {
     const id = await appendChange(context, { changes: [addWalletsChange(session.wallet, body)] })
-    return ok({ success: true, id: toHex(id) })
+    return okAnswer({ success: true, id: toHex(id) })
   },
 })
 
@@ -87,7 +87,7 @@ const assign = route.post('/v1/bundles/assign', {
   async handle({ body, session }, context) {
     const asked = requireCommunityName(body.community, body.name)
     await assignCommunityName(context, session, { ...asked, bundleId: body.bundleId })
-    return ok({ success: true, name: `${asked.community}/${asked.name}` })
+    return okAnswer({ success: true, name: `${asked.community}/${asked.name}` })
   },
 })
 
@@ -163,7 +163,7 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   errors: ['invalid_name', 'not_found'],
   async handle({ params, query, session }, context) {
     const link = query.get('link') === 'true'
-    return ok(await airdropClaims(context, { session, link }, params.community!))
+    return okAnswer(await airdropClaims(context, { session, link }, params.community!))
   },
 })
 
@@ -192,7 +192,7 @@ const airdrops = route.get('/v1/airdrops', {
   async handle(_request, { pool, network, now }) {
     const nowS = Math.floor(now() / 1_000)
     const found = await findClaimableAirdrops(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
-    return ok(
+    return okAnswer(
       found.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,
         network: label,

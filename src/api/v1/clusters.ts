@@ -1,5 +1,5 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
-import { type Answer, json, ok } from '../http/answer.js'
+import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import { enumOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
@@ -35,7 +35,7 @@ const responses = okResponses(
 )
 
 const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
-  chargeForListItems(ok(cluster), cluster.wallets.length)
+  chargeForListItems(okAnswer(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
   bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
@@ -95,7 +95,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   async handle({ params, query, session }, context) {
     const isNullFine = enumOf(query, 'orNull', ['true']) !== undefined
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
-    return json(clusterId || isNullFine ? 200 : 404, { clusterId })
+    return jsonAnswer(clusterId || isNullFine ? 200 : 404, { clusterId })
   },
 })
 

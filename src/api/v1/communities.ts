@@ -23,10 +23,10 @@ import { communityPayouts } from '../communities/payouts.js'
 import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { transactionView } from '../families/family.js'
+import { transactionAnswer } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
-import { ok } from '../http/answer.js'
+import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { pageLimitOf, type RequestQuery } from '../http/query.js'
@@ -55,7 +55,7 @@ const get = route.get('/v1/communities/:name', {
   params: z.object({ name: nameText }),
   responses: okResponses('Its rules', CommunitySchema),
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params }, context) => ok(await communityByName(context, params.name!)),
+  handle: async ({ params }, context) => okAnswer(await communityByName(context, params.name!)),
 })
 
 const put = route.put('/v1/communities/:name', {
@@ -86,7 +86,7 @@ const put = route.put('/v1/communities/:name', {
   responses: okResponses('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   handle: async ({ params, body, session }, context) =>
-    ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
+    okAnswer(await configureCommunity(context, session, { name: params.name!, rules: body })),
 })
 
 /** Maximum number of names per response. */
@@ -138,7 +138,7 @@ const list = route.get('/v1/communities', {
       given === undefined
         ? await findCommunities(pool, network, page)
         : await communitiesNamed(requireName(given), { pool, network })
-    return chargeForListItems(ok(names.map((name) => ({ name }))), names.length)
+    return chargeForListItems(okAnswer(names.map((name) => ({ name }))), names.length)
   },
 })
 
@@ -169,7 +169,7 @@ const members = route.get('/v1/communities/:name/members', {
     const community = requireName(params.name!)
     const found = await findMembers(pool, network, community, pageOf(query))
     const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
-    return chargeForListItems(ok(names), names.length)
+    return chargeForListItems(okAnswer(names), names.length)
   },
 })
 
@@ -190,7 +190,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
   }),
   errors: ['invalid_name', 'not_found', 'catching_up'],
   handle: async ({ params }, context) =>
-    ok(
+    okAnswer(
       await availabilityOfCommunityName(
         context,
         requireCommunityName(params.communityName!, params.name!),
@@ -214,7 +214,7 @@ export const TransactionInfoSchema = z
   .openapi('TransactionInfo')
 
 export function transactionInfoView({ transaction }: RequestedPayment) {
-  const { type, ...signed } = transactionView(transaction)
+  const { type, ...signed } = transactionAnswer(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
   return { type, transaction: signed, approval, approvalReset }
@@ -253,7 +253,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   }),
   errors: ['invalid_name', 'not_found'],
   handle: async ({ params }, context) =>
-    ok({ payouts: await communityPayouts(context, params.name!) }),
+    okAnswer({ payouts: await communityPayouts(context, params.name!) }),
 })
 
 /** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
@@ -312,9 +312,9 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const request = { community, name, wallet, unnamed: 'own', preference } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
-    if (made.kind === 'registered') return ok(answer)
+    if (made.kind === 'registered') return okAnswer(answer)
     const { price } = made.info
-    return ok({
+    return okAnswer({
       ...answer,
       price: z.encode(communityPrice, price),
       transactionInfo: transactionInfoView(made.info),

@@ -1,4 +1,4 @@
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import { eventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
@@ -87,7 +87,7 @@ const events = route.get('/v1/events', {
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
     return {
-      ...eventPageAnswer(page, await mapInTurns(context.turn, page.items, write)),
+      ...eventPageAnswer(page, await mapWithoutBlocking(context.turn, page.items, write)),
       // a token of the testnet may come without testnet=true
       isTransient: page.network !== context.network,
     }

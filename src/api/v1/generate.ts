@@ -3,7 +3,7 @@ import { GENERATED_TYPES } from '../clusters/keyShares.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
 import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
 import { requireWallet } from '../http/address.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { repeatFor } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
@@ -43,7 +43,7 @@ const generate = route.post('/v1/clusters/generate/wallet', {
   }),
   errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
   handle: async ({ body, session }, context) =>
-    ok(await generateWallet(context, session, body), NO_STORE),
+    okAnswer(await generateWallet(context, session, body), NO_STORE),
 })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
@@ -69,7 +69,7 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
     await appendChange(context, {
       changes: [{ kind: 'confirm_backup', actor: session.wallet, address }],
     })
-    return ok({ success: true })
+    return okAnswer({ success: true })
   },
 })
 
@@ -122,7 +122,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   ),
   errors: ['unsupported_address', 'not_found'],
   handle: async ({ body, session }, context) =>
-    ok(await recoverWallet(context, session, body), NO_STORE),
+    okAnswer(await recoverWallet(context, session, body), NO_STORE),
 })
 
 export const generateRoutes = [generate, confirm, recover]

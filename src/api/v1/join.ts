@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
-import { mapInTurns } from '../../ops/turns.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
 import {
   storedPatternOf,
   WALLET_KIND_NAMES,
@@ -94,7 +94,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
       // an empty line has no owner
-      const addresses = await mapInTurns(
+      const addresses = await mapWithoutBlocking(
         turn,
         asked,
         (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
@@ -106,7 +106,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
       }
-      const lines = await mapInTurns(turn, found, (bundle, i) =>
+      const lines = await mapWithoutBlocking(turn, found, (bundle, i) =>
         JSON.stringify({ input: asked[i], ...viewOf(bundle) }),
       )
       yield `${lines.join('\n')}\n`

@@ -8,7 +8,7 @@ import {
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
@@ -60,7 +60,7 @@ const make = route.post('/v1/keys', {
   errors: ['key_limit'],
   async handle({ body, session }, context) {
     const { key, stored } = newApiKey({ wallet: session.wallet, name: body.name })
-    if (await addApiKey(context.pool, stored)) return ok({ ...view(stored), key }, NO_STORE)
+    if (await addApiKey(context.pool, stored)) return okAnswer({ ...view(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
       `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`,
@@ -77,7 +77,7 @@ const list = route.get('/v1/keys', {
   auth: 'required',
   responses: okResponses('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
   handle: async ({ session }, context) =>
-    ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
+    okAnswer((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
 })
 
 const params = ApiKeySchema.pick({ id: true })
@@ -96,7 +96,7 @@ const rename = route.patch('/v1/keys/:id', {
   async handle({ params, body, session }, context) {
     const key = await requireKey(context, session, params)
     await renameApiKey(context.pool, key.keyHash, body.name)
-    return ok(view({ ...key, name: body.name }), NO_STORE)
+    return okAnswer(view({ ...key, name: body.name }), NO_STORE)
   },
 })
 
@@ -113,7 +113,7 @@ const revoke = route.delete('/v1/keys/:id', {
   errors: ['not_found'],
   async handle({ params, session }, context) {
     await removeApiKey(context.pool, (await requireKey(context, session, params)).keyHash)
-    return ok({ success: true })
+    return okAnswer({ success: true })
   },
 })
 

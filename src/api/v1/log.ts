@@ -14,7 +14,7 @@ import {
 } from '../../registry/log/tiles.js'
 import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type Answer, answerOfType, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -226,7 +226,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     if (!root || !isSameHash(root, log.root))
       throw new Error(`the entry ${index} of the log ${origin} does not make its root`)
     const hashes = proof.map(toBase64)
-    return ok({ origin, index, leaf: leaves[0], size, hashes, checkpoint: note }, NO_STORE)
+    return okAnswer({ origin, index, leaf: leaves[0], size, hashes, checkpoint: note }, NO_STORE)
   },
 })
 

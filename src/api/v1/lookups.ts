@@ -5,7 +5,7 @@ import { NAME_MAX_BYTES, NAME_RULE } from '../../registry/primitives/nameRule.js
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { indexPage } from '../../web/page.js'
-import { answerOfType, ok } from '../http/answer.js'
+import { answerOfType, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -56,7 +56,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
   async handle({ params }, context) {
     const record = await nameOfAddress(context, params.address!)
-    return { ...ok(view(record)), status: record.hit ? 200 : 404 }
+    return { ...okAnswer(view(record)), status: record.hit ? 200 : 404 }
   },
 })
 
@@ -71,7 +71,7 @@ const namesOfAddressesRoute = route.post('/v1/names/address', {
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: okResponses('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
-  handle: async ({ body }, context) => ok((await namesOfAddresses(context, body)).map(view)),
+  handle: async ({ body }, context) => okAnswer((await namesOfAddresses(context, body)).map(view)),
 })
 
 const AddressRecordSchema = namedObject('AddressRecord', {
@@ -108,7 +108,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
     const found = await resolveTexts(context, inputs)
-    return ok(found.map(({ input, record }) => ({ name: input, ...record })))
+    return okAnswer(found.map(({ input, record }) => ({ name: input, ...record })))
   },
 })
 
@@ -165,7 +165,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       after: query.get('after'),
       limit,
     })
-    if (next === null) return chargeForListItems(ok(records), records.length)
+    if (next === null) return chargeForListItems(okAnswer(records), records.length)
     const rest = new URLSearchParams({
       after: next,
       limit: String(limit),
@@ -173,7 +173,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
     })
     const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
     return chargeForListItems(
-      ok(records, { link: `<${path}?${rest}>; rel="next"` }),
+      okAnswer(records, { link: `<${path}?${rest}>; rel="next"` }),
       records.length,
     )
   },
@@ -208,7 +208,7 @@ const search = route.get('/v1/names/search', {
         `The parameter prefix is not the first 2 or more characters of a name (${NAME_RULE}).`,
       )
     const names = await findNamesByPrefix(pool, network, prefix, FOUND_AT_MOST)
-    return ok(names.map((name) => ({ name })))
+    return okAnswer(names.map((name) => ({ name })))
   },
 })
 

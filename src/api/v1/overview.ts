@@ -11,7 +11,7 @@ import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { ok } from '../http/answer.js'
+import { okAnswer } from '../http/answer.js'
 import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
@@ -60,7 +60,7 @@ const overview = route.get('/v1/overview', {
     const own = chains
       .filter((chain) => chain.network === network)
       .sort((a, b) => a.role.localeCompare(b.role))
-    return ok({
+    return okAnswer({
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
@@ -172,7 +172,7 @@ const proof = route.get('/v1/proof', {
     const { state } = await readHubState(pool, network, label)
     const trust = state?.trust === 'snapshot' ? null : (state?.trust ?? null)
     const nodes = trust && (state?.trustNodes ?? null)
-    return ok({ ...place, contracts, trust, nodes, log: log && logAnswer(log) })
+    return okAnswer({ ...place, contracts, trust, nodes, log: log && logAnswer(log) })
   },
 })
 

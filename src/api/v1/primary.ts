@@ -4,8 +4,8 @@ import { withTimeout } from '../../ops/notify.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { callAnswer } from '../families/family.js'
-import { ok } from '../http/answer.js'
+import { contractCallAnswer } from '../families/family.js'
+import { okAnswer } from '../http/answer.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -59,14 +59,14 @@ const primary = route.get('/v1/names/:name/primary/:address', {
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
     const chains = found.chains.map(async ({ chainId, registrar, transaction, reason }) => ({
       chainId,
-      transaction: transaction && { chainId, ...callAnswer(transaction) },
+      transaction: transaction && { chainId, ...contractCallAnswer(transaction) },
       reason,
       current:
         wallet?.type === 'evm'
           ? await currentName(context, chainId, { registrar, account: wallet.text as Hex })
           : null,
     }))
-    return ok({ ensName: found.ensName, chains: await Promise.all(chains) })
+    return okAnswer({ ensName: found.ensName, chains: await Promise.all(chains) })
   },
 })
 

@@ -1,8 +1,8 @@
 import { paidNameText } from '../../registry/payment/payment.js'
 import { txIdText } from '../../registry/primitives/txId.js'
-import { transactionView } from '../families/family.js'
+import { transactionAnswer } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
-import { NO_STORE, ok } from '../http/answer.js'
+import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
@@ -94,7 +94,10 @@ const refunds = route.get('/v1/refunds/:address', {
   }),
   errors: ['unsupported_address'],
   handle: async ({ params, query }, context) =>
-    ok(refundsView(await refundsOfAddress(context, params.address!, query.get('to'))), NO_STORE),
+    okAnswer(
+      refundsView(await refundsOfAddress(context, params.address!, query.get('to'))),
+      NO_STORE,
+    ),
 })
 
 export const refundsView = ({
@@ -120,7 +123,7 @@ const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   eid: refund.eid,
   payments: paymentsView(refund),
   reclaimAfter: refund.fromMs === null ? undefined : isoText(refund.fromMs),
-  transaction: refund.transaction ? transactionView(refund.transaction) : undefined,
+  transaction: refund.transaction ? transactionAnswer(refund.transaction) : undefined,
   needsReceiver: refund.needsReceiver,
 })
 

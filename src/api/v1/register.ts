@@ -3,7 +3,7 @@ import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumOf, wholeNumberOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
@@ -12,7 +12,7 @@ import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitStatus, followsFromJournal } from '../status/status.js'
+import { awaitStatus, isStatusInJournal } from '../status/status.js'
 import { addressText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -42,7 +42,7 @@ const check = route.post('/v1/names/register/check', {
   errors: ['too_many', 'catching_up'],
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
-    return ok(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
+    return okAnswer(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
   },
 })
 
@@ -69,7 +69,7 @@ const networks = route.get('/v1/networks', {
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
   handle: async (_request, { chains }) =>
-    ok([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkView)),
+    okAnswer([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkView)),
 })
 
 const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
@@ -216,9 +216,9 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const unspent =
       found.status === 'not_found' ? CHAIN_COST * (1 - reads) : unusedStatusUnits(found)
     return {
-      ...ok({ tx, ...found }, statusHeaders(found)),
+      ...okAnswer({ tx, ...found }, statusHeaders(found)),
       unspent,
-      isTransient: !followsFromJournal(tx, found),
+      isTransient: !isStatusInJournal(tx, found),
     }
   },
 })

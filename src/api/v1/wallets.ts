@@ -8,7 +8,7 @@ import {
 } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
 import { EXAMPLE_WALLET, OTHER_EXAMPLE_WALLET, walletsExample } from '../examples.js'
-import { type Answer, ok } from '../http/answer.js'
+import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
@@ -21,7 +21,7 @@ const responses = okResponses('It is done', { success: z.literal(true) })
 /** Makes a change of a cluster and returns a response without data. */
 async function done(context: Context, made: ClusterChange): Promise<Answer> {
   await appendChange(context, { changes: [made] })
-  return ok({ success: true })
+  return okAnswer({ success: true })
 }
 
 /** Errors of every signed change. */
@@ -62,7 +62,7 @@ export const createClusterRoute = (
     auth: 'required',
     errors: CHANGE_ERRORS,
     handle: async ({ session: { wallet: actor } }, context) =>
-      ok({
+      okAnswer({
         id: toHex(await appendChange(context, { changes: [{ kind: 'create_cluster', actor }] })),
       }),
   })

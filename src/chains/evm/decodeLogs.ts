@@ -25,7 +25,7 @@ import {
   type RawLog,
   type RawReceipt,
 } from './logs.js'
-import { type RecordedContracts, type RecordInput, recordInputsOf } from './record.js'
+import { type RecordedContracts, type RunningHashInput, runningHashInputs } from './record.js'
 
 /**
  * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
@@ -39,7 +39,7 @@ export interface DecodedLogs {
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
   /** What the logs add to the running hashes of their contracts. */
-  record: RecordInput[]
+  record: RunningHashInput[]
   /** Position of each log in its chain, ascending. */
   places: number[]
 }
@@ -148,7 +148,7 @@ export async function decodeLogs(
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = decodePayments(paymentLogs, timeOf)
   found.ends = decodePaymentEnds(paymentLogs)
-  found.record = recordInputsOf(chain, logs, timeOf)
+  found.record = runningHashInputs(chain, logs, timeOf)
   return found
 }
 

@@ -33,7 +33,7 @@ export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communit
 export type ChainRecord = readonly Buffer[]
 
 /** What a log adds to the running hash of its contract. */
-export interface RecordInput {
+export interface RunningHashInput {
   /** Index of the contract in `recordingContracts`. */
   contractIndex: number
   /** The event's 32-byte words, in hex without a prefix. */
@@ -100,13 +100,13 @@ export function unpackRecord(
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
-export function recordInputsOf(
+export function runningHashInputs(
   contracts: RecordedContracts,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
-): RecordInput[] {
+): RunningHashInput[] {
   const recording = recordingContracts(contracts)
-  const found: RecordInput[] = []
+  const found: RunningHashInput[] = []
   let bid: RawLog | null = null
   for (const log of recording.length === 0 ? [] : logs) {
     const address = log.address.toLowerCase()
@@ -132,7 +132,7 @@ export function recordInputsOf(
   return found
 }
 
-export function extendRecord(before: ChainRecord, logs: readonly RecordInput[]): ChainRecord {
+export function extendRecord(before: ChainRecord, logs: readonly RunningHashInput[]): ChainRecord {
   const after = [...before]
   for (const { contractIndex, words } of logs) {
     const message = Buffer.allocUnsafe(WORD + words.length / 2)

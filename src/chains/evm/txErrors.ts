@@ -1,4 +1,4 @@
-import { type ErrorShape, errorChain, RpcError, revertData } from '../rpc/errors.js'
+import { type ErrorShape, errorWithCauses, RpcError, revertData } from '../rpc/errors.js'
 import { UNKNOWN_REFUSAL } from '../rpc/errorTable.js'
 
 /** Class of a node's error for a transaction. */
@@ -114,7 +114,7 @@ export function demandedTipWei(error: unknown): bigint | null {
 /** The nodes' messages in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error
-  const chain: readonly ErrorShape[] = errorChain(error)
+  const chain: readonly ErrorShape[] = errorWithCauses(error)
   // viem appends URL and request on further lines of its messages: they do not come from the node
   const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
@@ -125,7 +125,7 @@ function wordsOf(error: unknown): string {
 
 /** Classifies a node's error. An unknown wording is transient, so an unknown wording never ends a job. */
 export function classifyTxError(error: unknown): TxFailure {
-  const chain: readonly ErrorShape[] = errorChain(error)
+  const chain: readonly ErrorShape[] = errorWithCauses(error)
   // a node of a chain that is not configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))

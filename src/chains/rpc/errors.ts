@@ -182,7 +182,7 @@ export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(nodeMessagesIn(error))
 
 /** A node's messages in an error. Only for classification: they may hold its URL or the request. */
-export const nodeMessagesIn = (error: RpcError): string => textOf(errorChain(error))
+export const nodeMessagesIn = (error: RpcError): string => textOf(errorWithCauses(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
@@ -191,7 +191,7 @@ const textOf = (chain: readonly ErrorShape[]): string =>
     .join(' ')
 
 /** An error and its causes, outermost first. Limited, since causes may form a circle. */
-export function errorChain(error: unknown): object[] {
+export function errorWithCauses(error: unknown): object[] {
   const chain: object[] = []
   for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
     chain.push(e)

@@ -1,7 +1,7 @@
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
 import { requireAnswerForm } from './forms.js'
-import { type JsonAnswer, jsonClient } from './http.js'
+import { createJsonClient, type JsonAnswer } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
 export { type Call, WrongChainError }
@@ -93,7 +93,7 @@ export function createRpcCaller(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
 ): Call {
-  const post = jsonClient(url)
+  const post = createJsonClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     count += 1

@@ -35,7 +35,9 @@ export interface JsonAnswer {
  * the body is a JSON-RPC error; otherwise with the code of the connection error, or of Node's zlib where the answer is
  * too large
  */
-export function jsonClient(url: string): (body: unknown, limitMs: number) => Promise<JsonAnswer> {
+export function createJsonClient(
+  url: string,
+): (body: unknown, limitMs: number) => Promise<JsonAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })

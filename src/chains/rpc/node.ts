@@ -35,7 +35,7 @@ const REST_MAX_MS = 300_000
 const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
 /** Rest before a node of another chain is checked again: a proxy may have mixed up one answer. */
 const WRONG_REST_MS = 30_000
-/** How long a node is asked after the others once the chain has refuted its answer. */
+/** How long a node is asked last once the chain has refuted its answer. */
 const REFUTED_MS = 600_000
 /** Weight of the newest answer in the moving average of the latency. */
 const LATENCY_WEIGHT = 0.2

@@ -1,7 +1,7 @@
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
-import { mapInTurns, waitForTurn } from '../../ops/turns.js'
+import { mapWithoutBlocking, waitForTurn } from '../../ops/turns.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -88,7 +88,7 @@ export function createQuoter(
         json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),
       }
     }
-    const transactions = await mapInTurns(turn, all, transactionOf, AT_ONCE)
+    const transactions = await mapWithoutBlocking(turn, all, transactionOf, AT_ONCE)
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,

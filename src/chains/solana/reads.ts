@@ -215,7 +215,7 @@ const MOST_LISTED = 1_000_000
  */
 const LIST_MS = 180_000
 
-export interface ListOptions {
+export interface ListTransactionsOptions {
   commitment: Commitment
   /** Newest known signature. If a node does not know it, the list continues down to `downToSlot`. */
   until: string | null
@@ -235,7 +235,7 @@ export interface ListOptions {
 export async function listTransactions(
   call: Call,
   { id: address }: Registrar,
-  { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListOptions,
+  { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
   const listed: ListedTransaction[] = []
   const endMs = performance.now() + limitMs

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { createSolanaRpc } from '../rpc/solana.js'
 import { createRegistrar } from './registrar.js'
-import { createSolanaSigner, errorName, unitPrice } from './signer.js'
+import { computeUnitPrice, createSolanaSigner, transactionErrorName } from './signer.js'
 
 describe('a transaction by a node that gives no advice', () => {
   const UNSUPPORTED = { code: -32_601, message: 'Method not found' }
@@ -73,14 +73,14 @@ describe('the price of a compute unit', () => {
   ])(
     'is the usual one at first, then twice that of the attempt before, from a thousandth of a lamport on: of %d, attempt %d',
     (usual, attempt, price) => {
-      expect(unitPrice(usual, attempt, 10 ** 9)).toBe(price)
+      expect(computeUnitPrice(usual, attempt, 10 ** 9)).toBe(price)
     },
   )
 
   it('never exceeds the cap, at any number of attempts', () => {
     fc.assert(
       fc.property(fc.nat(10 ** 9), fc.nat(10_000), fc.nat(10 ** 6), (usual, attempt, max) => {
-        const price = unitPrice(usual, attempt, max)
+        const price = computeUnitPrice(usual, attempt, max)
         expect(price).toBeLessThanOrEqual(max)
         expect(price).toBeGreaterThanOrEqual(Math.min(usual, max))
       }),
@@ -100,7 +100,7 @@ describe('the name of a transaction’s error', () => {
     [{}, 'failed'],
     [`https://node.example/${'k'.repeat(200)}`, /^[a-z0-9_]{1,60}$/],
   ])('of %j', (err, name) => {
-    if (typeof name === 'string') expect(errorName(err)).toBe(name)
-    else expect(errorName(err)).toMatch(name)
+    if (typeof name === 'string') expect(transactionErrorName(err)).toBe(name)
+    else expect(transactionErrorName(err)).toMatch(name)
   })
 })

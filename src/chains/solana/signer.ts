@@ -10,7 +10,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { errorChain, fallbackIfFailing, transientError } from '../rpc/errors.js'
+import { errorWithCauses, fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -239,17 +239,17 @@ async function readUnitPrice(
   )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
   const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
-  return unitPrice(usual, attempt, maxUnitPrice)
+  return computeUnitPrice(usual, attempt, maxUnitPrice)
 }
 
-export const unitPrice = (usual: number, attempt: number, max: number): number =>
+export const computeUnitPrice = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 
 function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {
   if (!status) return null
   const { confirmationStatus, err } = status
   const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
-  return { isConfirmed, error: err === null ? null : errorName(err) }
+  return { isConfirmed, error: err === null ? null : transactionErrorName(err) }
 }
 
 /** JSON-RPC code of a transaction that fails its simulation. */
@@ -272,10 +272,10 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
 
 /** A node's error about the transaction itself. Null for a fault of the node. */
 function simulationError(error: unknown): string | null {
-  for (const cause of errorChain(error)) {
+  for (const cause of errorWithCauses(error)) {
     if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
     const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
-    return errorName(data?.err ?? 'simulation_failed')
+    return transactionErrorName(data?.err ?? 'simulation_failed')
   }
   return null
 }
@@ -284,11 +284,11 @@ function simulationError(error: unknown): string | null {
  * Name of a transaction's error in JSON: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":6014}]}`, ... Never
  * holds a node's own message.
  */
-export function errorName(err: unknown): string {
+export function transactionErrorName(err: unknown): string {
   if (typeof err === 'string') return snake(err)
   if (typeof err !== 'object' || err === null) return 'failed'
   const [name, detail] = Object.entries(err)[0] ?? ['failed', null]
-  if (name === 'InstructionError' && Array.isArray(detail)) return errorName(detail[1])
+  if (name === 'InstructionError' && Array.isArray(detail)) return transactionErrorName(detail[1])
   if (name === 'Custom') {
     const known = registrarIdl.errors?.find(({ code }) => code === detail)
     return known ? snake(known.name) : `custom_${String(detail).slice(0, 10)}`

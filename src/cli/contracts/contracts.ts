@@ -2,7 +2,7 @@ import { formatUnits, type Hex, zeroAddress } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
 import { contractReader } from '../../chains/evm/contracts/read.js'
-import { compareNetwork } from '../../chains/evm/deployment/compare.js'
+import { compareNetworkDeployment } from '../../chains/evm/deployment/compare.js'
 import { desiredContracts } from '../../chains/evm/deployment/creation.js'
 import {
   type ComparedSetting,
@@ -59,7 +59,11 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     chains,
     owners: new Map(desired.map(({ label, owner }) => [label, owner])),
     compare: () =>
-      compareNetwork(desired, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
+      compareNetworkDeployment(
+        desired,
+        (label, read) => chains.get(label)!.rpc.onOneNode(read),
+        strangeEids,
+      ),
   }
 }
 

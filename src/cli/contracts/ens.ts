@@ -1,4 +1,4 @@
-import { compareEns, ensChainOf } from '../../chains/evm/deployment/ens.js'
+import { compareEnsDeployment, ensChainOf } from '../../chains/evm/deployment/ens.js'
 import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
 import { readRoleKey, relayerAddressOf } from '../../config/relayerKey.js'
@@ -34,6 +34,6 @@ export function ensDeploymentSettings(
     desired: null,
     chains: new Map([[label, chain]]),
     owners: new Map([[label, owner]]),
-    compare: () => chain.rpc.onOneNode((ask) => compareEns(ask, desired)),
+    compare: () => chain.rpc.onOneNode((ask) => compareEnsDeployment(ask, desired)),
   }
 }

@@ -1,5 +1,10 @@
-import { type Config, ConfigError, examineConfig, readUnsetFields } from '../../config/index.js'
-import type { ChainFamily } from '../../daemon/families/family.js'
+import {
+  type Config,
+  ConfigError,
+  examineConfig,
+  readMissingNewFields,
+} from '../../config/index.js'
+import type { DaemonChainFamily } from '../../daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../daemon/families/index.js'
 import {
   type Finding,
@@ -22,7 +27,7 @@ const SIGN: Readonly<Record<FindingLevel, string>> = {
 /** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
 export async function doctor(
   { json }: { json?: boolean },
-  families: readonly ChainFamily[] = CHAIN_FAMILIES,
+  families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
   const findings = await examine(families)
   if (json) printJson(findings)
@@ -38,7 +43,7 @@ function print({ about, level, found, advice }: Finding): void {
   if (advice) console.log(`        ${colourText('dim', advice)}`)
 }
 
-async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
+async function examine(families: readonly DaemonChainFamily[]): Promise<Finding[]> {
   let read: ReturnType<typeof examineConfig>
   try {
     read = examineConfig()
@@ -68,7 +73,7 @@ const misconfigured = ({ message }: ConfigError): Finding => ({
 
 /** Names the fields that came with an upgrade. Each has a default under which the service works. */
 function newFieldsFinding({ chainsFile }: Config): Finding {
-  const unset = readUnsetFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const unset = readMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const found =
     unset.length === 0
       ? 'sets every new field'

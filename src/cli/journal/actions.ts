@@ -15,7 +15,7 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
 /**
  * `clusterd journal actions`: lists recorded commands. A command without an outcome is still running, or was killed.
  */
-export async function printActions({
+export async function printRecordedCommands({
   limit,
   json,
 }: {

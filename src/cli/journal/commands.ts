@@ -41,7 +41,7 @@ export function addJournalCommands(program: Command): void {
     .command('unhalt')
     .description('let a chain go on that was halted over a block which its nodes show again')
     .requiredOption('--chain <label>', 'the chain, by its network label')
-    .action(rewind('unhalt'))
+    .action(rewind('unhaltCommand'))
   journal
     .command('restored')
     .description(
@@ -69,5 +69,5 @@ export function addJournalCommands(program: Command): void {
       50,
     )
     .option(...JSON_OPTION)
-    .action(actions('printActions'))
+    .action(actions('printRecordedCommands'))
 }

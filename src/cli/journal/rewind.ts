@@ -46,7 +46,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
  * `clusterd journal unhalt`: resumes a chain that was halted because of a block that the chain has again.
  * @throws Error with one sentence where the chain is not halted, or has another block at that height
  */
-export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
+export async function unhaltCommand({ chain: label }: { chain: string }): Promise<void> {
   const config = configuredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)

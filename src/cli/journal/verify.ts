@@ -3,7 +3,7 @@ import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { unpackRecord } from '../../chains/evm/record.js'
 import { readChains, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { hasRecordingContract, readAgreedRecordOrNull } from '../../record/prove.js'
+import { hasRecordingContract, readRecordAgreedByNodesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -31,7 +31,9 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
         const isKept = block && hasRecordingContract(chain)
-        const own = isKept ? ((await readAgreedRecordOrNull(chain, block))?.answer ?? null) : null
+        const own = isKept
+          ? ((await readRecordAgreedByNodesOrNull(chain, block))?.answer ?? null)
+          : null
         const ours = hash && unpackRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         if (isProved === false) process.exitCode = 1

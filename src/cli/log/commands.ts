@@ -11,7 +11,7 @@ export function addLogCommands(program: Command): void {
     .description('show the public keys of LOG_KEY, which readers of the log pin')
     .option('--origin <log>', 'as verifier keys (C2SP signed-note) of this log')
     .option(...JSON_OPTION)
-    .action(log('showKeys'))
+    .action(log('showLogKeys'))
   command
     .command('verify <url>')
     .description('read the whole log of a service, and hold it against its signed checkpoint')

@@ -6,7 +6,7 @@ import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
-export async function showKeys({
+export async function showLogKeys({
   origin,
   json,
 }: {

@@ -18,7 +18,7 @@ interface Options extends NetworkOptions {
   json?: boolean
 }
 
-export interface ListOptions extends Options {
+export interface ListJobsOptions extends Options {
   state?: string
   limit: number
 }
@@ -26,7 +26,7 @@ export interface ListOptions extends Options {
 const STATES = Object.keys(JOB_STATE) as JobState[]
 
 /** `clusterd outbox list`: jobs. */
-export async function printJobs(options: ListOptions): Promise<void> {
+export async function printJobs(options: ListJobsOptions): Promise<void> {
   const { state, all, limit } = options
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,

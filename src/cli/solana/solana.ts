@@ -42,12 +42,12 @@ export async function showProgram(options: SolanaOptions): Promise<void> {
   )
 }
 
-export interface InitOptions
+export interface InitProgramOptions
   extends SolanaSigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
 /** `clusterd solana init`. Like all commands here, it throws an Error with one sentence for a bad option. */
-export async function initProgram(options: InitOptions): Promise<void> {
+export async function initProgram(options: InitProgramOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)

@@ -21,8 +21,8 @@ import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
 import { evmFindings } from './evmChecks.js'
 import {
-  type ChainFamily,
   type ChainOpeningContext,
+  type DaemonChainFamily,
   faultReporter,
   type OpenedChain,
 } from './family.js'
@@ -140,7 +140,7 @@ export const findHub = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
 /** The EVM chains: hubs and spokes. */
-export const evmFamily: ChainFamily = {
+export const evmFamily: DaemonChainFamily = {
   telemetry: EVM_TELEMETRY,
   examine: evmFindings,
   testWallet({ chains }) {

@@ -13,7 +13,7 @@ import {
   runCheck,
   warningResult,
 } from '../../ops/finding.js'
-import { readAgreedRecordOrNull } from '../../record/prove.js'
+import { readRecordAgreedByNodesOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -85,7 +85,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
     const isProvable =
-      emptyRecord(chain).length === 0 || (await readAgreedRecordOrNull(port, latest))
+      emptyRecord(chain).length === 0 || (await readRecordAgreedByNodesOrNull(port, latest))
     return isProvable
       ? okResult(found)
       : warningResult(

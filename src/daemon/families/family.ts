@@ -33,7 +33,7 @@ interface RelayPart {
 }
 
 /** The daemon's code for one chain family: how its chains are opened, indexed, relayed and checked. */
-export interface ChainFamily {
+export interface DaemonChainFamily {
   /**
    * Opens the configured chains. An unavailable node must not delay the others.
    * @param opened chains of the families before this one in the list

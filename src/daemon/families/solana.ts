@@ -11,7 +11,7 @@ import type { RelaySource } from '../../relayer/run.js'
 import { solanaRelaySource } from '../../relayer/solanaSource.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
-import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
+import { type DaemonChainFamily, faultReporter, type OpenedChain } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
@@ -95,7 +95,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
 const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
-export const solanaFamily: ChainFamily = {
+export const solanaFamily: DaemonChainFamily = {
   telemetry: SOLANA_TELEMETRY,
   testWallet({ solana }) {
     // a local cluster serves both networks

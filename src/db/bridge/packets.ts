@@ -2,7 +2,12 @@ import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
 import { prepare } from '../pg/prepared.js'
-import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
+import {
+  blockConfirmations,
+  groupHubReceipt,
+  RECEIPT_COLUMNS,
+  type ReceiptRow,
+} from '../pg/receipts.js'
 import type { PlainRow, Queryable } from '../pg/rows.js'
 
 type Row = ReceiptRow &
@@ -39,7 +44,7 @@ const byTx = prepare<Row>(
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({
-    ...withReceipt(row),
-    confirmations: confirmationsOf(row.block, { latest, nextBlock }),
+    ...groupHubReceipt(row),
+    confirmations: blockConfirmations(row.block, { latest, nextBlock }),
   }))
 }

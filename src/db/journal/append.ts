@@ -23,7 +23,7 @@ import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
-import { type FoundRowKeys, loadRegistrySlice, probeRowKeys } from './slice.js'
+import { type FoundRowKeys, findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
@@ -51,7 +51,7 @@ export async function appendEntries(
 ): Promise<AppendedChanges> {
   const [head, probed] = await inPipeline(client, (db) => [
     lockJournalHead(db, network, options.epoch ?? null),
-    probeEntryKeys(db, network, entries),
+    findRowsOfEntries(db, network, entries),
   ])
   const decided = await foldEntries(client, network, { entries, head, probed, ...options })
   await writeFoldedBatch(client, network, decided.changes)
@@ -59,13 +59,13 @@ export async function appendEntries(
 }
 
 /** Reads the rows that the keys of entries refer to, after the head's lock in the same pipeline. */
-export const probeEntryKeys = (
+export const findRowsOfEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
-): Promise<FoundRowKeys> => probeRowKeys(db, network, rowKeysOf(entries))
+): Promise<FoundRowKeys> => findRowsOfKeys(db, network, rowKeysOf(entries))
 
-/** Entries to fold under the head's lock, with the rows that `probeEntryKeys` found there. */
+/** Entries to fold under the head's lock, with the rows that `findRowsOfEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead

@@ -14,7 +14,7 @@ import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
-import { loadRegistrySlice, probeRowKeys } from './slice.js'
+import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 export type AppendChangesResult =
   /**
@@ -90,7 +90,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
     async (client) => {
       const [head, probed] = await inPipeline(client, (db) => [
         lockJournalHeadIfCaughtUp(db, network),
-        probeRowKeys(db, network, keys),
+        findRowsOfKeys(db, network, keys),
         limit?.read(db) ?? Promise.resolve(),
       ])
       if (!head) return { kind: 'catching_up' }

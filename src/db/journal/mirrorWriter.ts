@@ -20,7 +20,7 @@ import {
   storeTiles,
   writeLogRow,
 } from './log.js'
-import { loadRegistrySlice, probeRowKeys } from './slice.js'
+import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
@@ -116,7 +116,7 @@ export class MirrorWriter {
     await this.#writing
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
-    const probed = await probeRowKeys(client, network, mirrorRowKeys(entries))
+    const probed = await findRowsOfKeys(client, network, mirrorRowKeys(entries))
     const slice = await loadRegistrySlice(client, { network, head }, probed)
     const changes = foldMirror(slice, entries)
     this.#head = { ...head, ...changes.head }

@@ -19,7 +19,7 @@ interface Found {
   private: boolean | null
 }
 
-/** Rows that `probeRowKeys` found: the first of the statements that load a `RegistrySlice`. */
+/** Rows that `findRowsOfKeys` found: the first of the statements that load a `RegistrySlice`. */
 export interface FoundRowKeys {
   keys: RowKeys
   names: readonly string[]
@@ -30,7 +30,7 @@ export interface FoundRowKeys {
 }
 
 /** Reads the rows that the keys refer to. The caller has locked the head, or compares it later. */
-export async function probeRowKeys(
+export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
   keys: RowKeys,
@@ -48,7 +48,7 @@ export async function probeRowKeys(
 }
 
 /**
- * Loads all rows that a batch of entries reads, after `probeRowKeys`.
+ * Loads all rows that a batch of entries reads, after `findRowsOfKeys`.
  * @param isAlone true if the batch is a single entry, which saves a query
  */
 export async function loadRegistrySlice(

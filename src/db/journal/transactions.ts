@@ -14,7 +14,7 @@ import type {
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareSingleRow } from '../pg/prepared.js'
-import { confirmationsOf } from '../pg/receipts.js'
+import { blockConfirmations } from '../pg/receipts.js'
 import { execute, existsRowSql, type PlainRow, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
@@ -172,7 +172,7 @@ export async function findTailTx(
       name: nameWordText(bidNameWord(body)),
       leads,
     })),
-    confirmations: confirmationsOf(first.block, first),
+    confirmations: blockConfirmations(first.block, first),
     atMs: first.causeMs,
     amountWei: rows.reduce((sum, { body }) => sum + decodeBid(body).amountWei, 0n),
   }

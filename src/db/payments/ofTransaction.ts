@@ -13,7 +13,12 @@ import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
 import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
-import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
+import {
+  blockConfirmations,
+  groupHubReceipt,
+  RECEIPT_COLUMNS,
+  type ReceiptRow,
+} from '../pg/receipts.js'
 import type { PlainRow, Queryable } from '../pg/rows.js'
 
 type PaymentColumns = ReceiptRow &
@@ -59,7 +64,7 @@ export async function findPaymentsOfTransaction(
 ) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
-    ...withReceipt(row),
+    ...groupHubReceipt(row),
     outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
   }))
 }
@@ -118,7 +123,9 @@ export async function findPaidNames(db: Queryable, network: Network, tx: Buffer)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
     return {
       ...row,
-      confirmations: isEvm ? confirmationsOf(row.block, { latest: row.latest, nextBlock }) : null,
+      confirmations: isEvm
+        ? blockConfirmations(row.block, { latest: row.latest, nextBlock })
+        : null,
       judgement,
       outcome,
       refund: isOwed ? (outcome ?? refundOf(jobState, jobReason, isEvm)) : null,

@@ -12,7 +12,7 @@ export interface ReceiptRow {
 }
 
 /** Replaces the receipt columns of a row by one object: the hub's log that it received a message or a payment. */
-export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
+export const groupHubReceipt = <Row extends ReceiptRow>(row: Row) => {
   const {
     hubTx,
     hubBlock: block,
@@ -25,7 +25,7 @@ export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
 }
 
 /** Depth of a block below the newest known block of its chain, and the depth at which it is confirmed. */
-export function confirmationsOf(
+export function blockConfirmations(
   block: number,
   { latest, nextBlock }: { latest: number | null; nextBlock: number },
 ) {

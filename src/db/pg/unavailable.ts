@@ -1,4 +1,4 @@
-import { PG_MESSAGE } from '../../ops/causes.js'
+import { DATABASE_DRIVER_MESSAGE } from '../../ops/causes.js'
 import { fallbackIf } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 
@@ -65,7 +65,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
     NOT_NOW.test(code) ||
     SOCKET.test(code) ||
     PRISMA.test(code) ||
-    PG_MESSAGE.test(error.message)
+    DATABASE_DRIVER_MESSAGE.test(error.message)
   )
     return true
   if (

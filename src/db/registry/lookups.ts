@@ -148,7 +148,7 @@ const byTypes = prepare<NameHit & { ord: number }>(
 )
 
 /**
- * Verified public wallets of one type in clusters, in the given order: `main` where it matches, or else the oldest.
+ * Verified public wallets of one type in clusters, in the given order: the wallet named `main` where it matches, or else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */
 export const findWalletsByTypes = (

@@ -16,7 +16,7 @@ import {
   hasRecordingContract,
   type ProvedRange,
   provedRange,
-  readAgreedRecordOrNull,
+  readRecordAgreedByNodesOrNull,
   trustOfRange,
 } from '../../record/prove.js'
 import { isCoveredByRecord } from '../../record/ranges.js'
@@ -344,7 +344,7 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !hasRecordingContract(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = readAgreedRecordOrNull(chain, block, this.#nodes)
+    const record = readRecordAgreedByNodesOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }

@@ -12,8 +12,8 @@ import {
   type ProvedRange,
   provedRange,
   rangesCheckedByRecord,
-  readAgreedRecord,
-  readAgreedRecordOrNull,
+  readRecordAgreedByNodes,
+  readRecordAgreedByNodesOrNull,
   recordAfterLogs,
   recordMismatchText,
 } from '../../record/prove.js'
@@ -31,7 +31,7 @@ import { logsOfBlocks, type TailBlock } from './types.js'
 /** Record as of a block, requested while logs are read. */
 export interface RequestedRecord {
   hash: Buffer
-  record: ReturnType<typeof readAgreedRecordOrNull>
+  record: ReturnType<typeof readRecordAgreedByNodesOrNull>
 }
 
 /** The blocks above the checkpoint. */
@@ -69,7 +69,7 @@ export async function proveBlocks(
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps
-    ? await (isAsked ? asked!.record : readAgreedRecordOrNull(chain, end, least))
+    ? await (isAsked ? asked!.record : readRecordAgreedByNodesOrNull(chain, end, least))
     : null
   const top = keeps && !own ? await recordAtNewestBlock(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
@@ -137,7 +137,7 @@ export async function recordAtNewestBlock(
   const hash = top?.hash ?? row.parentHash
   if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
-  const own = await readAgreedRecord(chain, { number, hash: toHex(hash) }, nodes)
+  const own = await readRecordAgreedByNodes(chain, { number, hash: toHex(hash) }, nodes)
   const made = recordAfterLogs(chain, place.record, logsOfBlocks(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
   return own

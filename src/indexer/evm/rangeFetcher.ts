@@ -7,8 +7,8 @@ import {
   type KnownRecords,
   proveUpTo,
   rangesCheckedByRecord,
-  readAgreedRecord,
-  readAgreedRecordOrNull,
+  readRecordAgreedByNodes,
+  readRecordAgreedByNodesOrNull,
 } from '../../record/prove.js'
 import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth, type RangeWidth } from '../../record/width.js'
@@ -64,9 +64,9 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await readAgreedRecordOrNull(chain, header, nodes)
+    const early = await readRecordAgreedByNodesOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
-    const record = early ?? (await readAgreedRecord(chain, latest, nodes))
+    const record = early ?? (await readRecordAgreedByNodes(chain, latest, nodes))
     const isHinted = this.#isHinted && isCoveredByRecord(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false

@@ -1,7 +1,7 @@
 import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
-import { foldEntries, probeEntryKeys, writeFoldedBatch } from '../../db/journal/append.js'
+import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
@@ -76,7 +76,7 @@ export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Pr
     const [head, , probed] = await inPipeline(client, (db) => [
       lockJournalHead(db, row.network, epoch),
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
-      to ? probeEntryKeys(db, row.network, logs.entries) : Promise.resolve(undefined),
+      to ? findRowsOfEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
     const undecided = probed && { entries: logs.entries, head, probed, stages }
     const decided = undecided && (await foldEntries(client, row.network, undecided))

@@ -106,13 +106,16 @@ function communityPayment(
 }
 
 /** All payments of a transaction in their stored form. */
-export const paymentsOf = (program: ProgramWithHoldingTime, tx: ReadTransaction): Payment[] => [
+export const storedPaymentsOf = (
+  program: ProgramWithHoldingTime,
+  tx: ReadTransaction,
+): Payment[] => [
   ...tx.payments.map((paid) => namePayment(program, tx, paid)),
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]
 
 /** All outcomes of payments in a transaction. */
-export const outcomesOf = (
+export const paymentOutcomesOf = (
   program: ProgramIdentity,
   { slot, ends }: ReadTransaction,
 ): ConfirmedOutcome[] =>

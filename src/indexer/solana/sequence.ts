@@ -5,7 +5,7 @@ import type {
 } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { lastContiguousSequence } from '../../registry/payment/quote.js'
-import { outcomesOf, type ProgramWithHoldingTime, paymentsOf } from './row.js'
+import { type ProgramWithHoldingTime, paymentOutcomesOf, storedPaymentsOf } from './row.js'
 
 /** The rows that result from some transactions. */
 export interface TrackedRows {
@@ -57,8 +57,9 @@ export class SequenceTracker {
     for (const tx of txs) {
       const hasEvents = tx.payments.length + tx.communityPayments.length + tx.ends.length > 0
       this.#read.set(tx.signature, { slot: tx.slot, hasEvents })
-      for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
-      for (const outcome of outcomesOf(this.#program, tx))
+      for (const payment of storedPaymentsOf(this.#program, tx))
+        payments.set(hexOf(payment.id), payment)
+      for (const outcome of paymentOutcomesOf(this.#program, tx))
         this.#early.set(hexOf(outcome.id), outcome)
     }
     for (const { target, sequence } of payments.values()) {

@@ -10,7 +10,7 @@ import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fallbackIf } from '../../ops/log/errors.js'
-import { type ProgramWithHoldingTime, paymentsOf } from './row.js'
+import { type ProgramWithHoldingTime, storedPaymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Time limit of a list of a minute's slots. */
@@ -33,7 +33,7 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Progr
   return async (listedTo: string | null, downToSlot: number): Promise<number> => {
     const read = (call: Call) => readTail(call, options, listedTo, downToSlot)
     const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode(read)
-    const payments = txs.flatMap((tx) => paymentsOf(program, tx))
+    const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (stored === ids) return payments.length
     const write = async (client: pg.ClientBase) => {

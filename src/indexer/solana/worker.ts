@@ -12,7 +12,7 @@ import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
-/** How long after a socket's notification transactions are listed at each poll, ms: nodes list them late. */
+/** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
 /** Shortest poll interval while no payment is pending and a socket is open, ms: that of a public cluster. */
 const QUIET_POLL_MS = 2_000

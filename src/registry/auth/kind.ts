@@ -17,7 +17,7 @@ export interface WalletKind {
   /** Pattern of the hex of its stored addresses, where it differs from the coin's. */
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
-  coin: CoinForm
+  coin: EnsCoinType
   /** Description of its signatures, without their envelope (`envelope.ts`). */
   form: string
   /** Sentence that names the signatures and accounts of its chain that are not supported. */
@@ -26,7 +26,7 @@ export interface WalletKind {
   read(signature: string): SignatureCheck | null
 }
 
-export interface CoinForm {
+export interface EnsCoinType {
   type: bigint
   /** Pattern of the hex of the coin's stored addresses, without testnet addresses. */
   stored: string

@@ -30,7 +30,7 @@ export const isSigningDateFresh = (
   maxAgeMs = SIGNING_DATE_MAX_AGE_MS,
 ): boolean => signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 
-/** Message that any wallet signs. */
+/** Message that names no wallet: any wallet may sign it. */
 export const verificationMessage = (domain: string, signingDate: string): string =>
   `${domain} verification\n\n${STATEMENT}\n\n${signingDate}`
 

@@ -2,7 +2,7 @@ import { familyOf } from '../families.js'
 import type { Wallet } from '../primitives/address.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
-/** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
+/** Refusals of a registration, in the order in which v0.1 of the HTTP API checks them. */
 export const REGISTRATION_PROBLEMS = [
   'not_found',
   'invalid_chain_id',

@@ -12,7 +12,7 @@ import {
   isTakenBelowCommunity,
   removeWallet,
   requireLoadedCluster,
-  setEvents,
+  setPublicEvents,
   setWallet,
 } from './work.js'
 
@@ -39,7 +39,7 @@ export function applyChange(work: FoldState, row: JournalRow, change: ClusterCha
   const after = work.verified.get(key)
   const isPublic = (before && !before.isPrivate) || (after && !after.isPrivate)
   row.actor = isPublic ? change.actor : pseudonym
-  setEvents(row, cluster, events)
+  setPublicEvents(row, cluster, events)
   return decision
 }
 

@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, requireLoadedCluster, setEvents, setRules } from './work.js'
+import { type FoldState, requireLoadedCluster, setPublicEvents, setRules } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -36,7 +36,7 @@ export function applyConfiguration(
   setRules(work, community, { atMs: row.atMs, rules })
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
-  setEvents(row, cluster, [])
+  setPublicEvents(row, cluster, [])
   return { cluster, hasEffect: true }
 }
 

@@ -2,7 +2,7 @@ import type { MoveContent } from '../journal/change.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
-import { type FoldState, requireLoadedCluster, setEvents } from './work.js'
+import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
@@ -54,7 +54,7 @@ export function continueMove(work: FoldState, row: JournalRow, { clusterId }: Mo
   if (!move) return
   const events = writeDown(work, move, row.seq)
   row.actor = move.actor
-  setEvents(row, move.target, events)
+  setPublicEvents(row, move.target, events)
 }
 
 /** Transfers the next names of a move. */

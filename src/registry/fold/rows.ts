@@ -225,9 +225,9 @@ export interface RowChanges {
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
   nameMoves: MovedName[]
-  /** Sources of moves that the batch has completed. */
+  /** Clusters whose names the batch has moved completely. */
   movesEnded: number[]
-  /** Moves that the batch has begun and not completed. */
+  /** Moves of names between clusters that the batch has begun and not completed. */
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]

@@ -24,7 +24,7 @@ export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
 }
 
 /** Gives an entry of a cluster its public events, in order. */
-export function setEvents(row: JournalRow, cluster: number, events: PublicEvent[]): void {
+export function setPublicEvents(row: JournalRow, cluster: number, events: PublicEvent[]): void {
   row.effects = encodeChangeEffects({ cluster, events })
   row.publicCount = events.length
 }

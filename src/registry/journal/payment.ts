@@ -17,7 +17,7 @@ const schema = z.strictObject({
     encode: String,
   }),
   recipient: z.string(),
-  /** The names' words as they were paid for. */
+  /** Community and name as the payment has them: bytes32, which may be no valid names. */
   community: wordField,
   name: wordField,
   /** Referrer as bytes32, null for none. */

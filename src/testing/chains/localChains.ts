@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
-import { type BridgePrice, ETH_BRIDGE_PRICE } from '../contracts/deploy.js'
+import { type BridgePrice, ETH_TO_ETH_MESSAGE_PRICE } from '../contracts/deploy.js'
 import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { WorldEns } from '../world.js'
 
@@ -23,7 +23,10 @@ interface Definition {
 /** Spend cap of the local relayer for each message, value included. A message above it is parked. */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
-const IN_ETH = { gasToken: { symbol: 'ETH', decimals: 18 }, price: ETH_BRIDGE_PRICE } as const
+const IN_ETH = {
+  gasToken: { symbol: 'ETH', decimals: 18 },
+  price: ETH_TO_ETH_MESSAGE_PRICE,
+} as const
 /** A coin with another price than ETH, so that mixed-up amounts are noticed. */
 const IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },

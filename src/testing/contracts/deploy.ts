@@ -138,7 +138,7 @@ export interface BridgePrice {
 }
 
 /** Typical bridge price between two chains whose gas token is ETH. */
-export const ETH_BRIDGE_PRICE: BridgePrice = {
+export const ETH_TO_ETH_MESSAGE_PRICE: BridgePrice = {
   baseWei: 2n * 10n ** 14n,
   numerator: 1n,
   denominator: 1n,

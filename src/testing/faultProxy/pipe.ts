@@ -72,7 +72,7 @@ export function createFaultyPipe(options: PipeOptions) {
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
       latest.set(call.method, { id: call.id, answer: rest })
-      // another client's answer with this call's id
+      // the answer and id of the previous call of this method; without one, this call's answer with another id
       const given =
         kind === 'wrong_id'
           ? (before ?? { id: `${call.id}0`, answer: rest })

@@ -6,7 +6,7 @@ import {
   emptyRecord,
   extendRecord,
   readRecord,
-  recordInputsOf,
+  runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
@@ -33,7 +33,7 @@ export async function expectRecord(
   const fold = (some: readonly RawLog[]) =>
     extendRecord(
       emptyRecord(chain),
-      recordInputsOf(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
+      runningHashInputs(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
     )
   const kept = await readRecord(ask, chain, fromHex((await client.getBlock()).hash))
   expect(fold(logs)).toEqual(kept)

@@ -1,15 +1,15 @@
 import {
-  commonQuoteView,
+  commonQuoteAnswer,
   quoteRequest,
   RegistrationBody,
 } from '../../../src/api/families/family.js'
-import { ok as okAnswer } from '../../../src/api/http/answer.js'
+import { okAnswer } from '../../../src/api/http/answer.js'
 import { route } from '../../../src/api/http/route.js'
 import { manyNames, type SampleAddress } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_PRICE } from '../../../src/api/limits/costs.js'
 import { quoteOnChain } from '../../../src/api/names/quote.js'
-import type { ChainFamily } from '../../../src/daemon/families/family.js'
+import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/journal/chains.js'
 import { okResult, runCheck } from '../../../src/ops/finding.js'
 import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
@@ -28,14 +28,14 @@ const quote = route.post('/v1/names/register/ledger', {
   errors: ['unsupported_network', 'invalid_sender'],
   async handle({ body, isTestnet }, context) {
     const quoted = await quoteOnChain(context, quoteRequest(body, isTestnet), isLedgerPort)
-    return okAnswer({ type: LEDGER.key, ...commonQuoteView(quoted), orders: quoted.orders })
+    return okAnswer({ type: LEDGER.key, ...commonQuoteAnswer(quoted), orders: quoted.orders })
   },
 })
 
 type Named = Record<'key' | 'label', string>
 
 /** The row of the table of families: one ledger on mainnet. */
-export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): ChainFamily => ({
+export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): DaemonChainFamily => ({
   routes: [quote],
   examine: async () => [
     await runCheck('the ledger', 'Start it.', async () => {

@@ -6,7 +6,7 @@ import {
   type Quote,
   type RegistrationRequest,
 } from '../../../src/chains/chain.js'
-import type { Family } from '../../../src/registry/families.js'
+import type { ChainFamily } from '../../../src/registry/families.js'
 import { orderOf } from './payment.js'
 import type { LedgerPayment, Order } from './server.js'
 
@@ -18,7 +18,7 @@ export const LEDGER = {
   addressType: 'evm',
   txIdForm: 'solana',
   amountBits: 63n,
-} as const satisfies Family
+} as const satisfies ChainFamily
 
 /** Wei of a unit of the ledger's coin. */
 const WEI_PER_UNIT = 10n ** 12n

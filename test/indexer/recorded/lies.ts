@@ -5,8 +5,8 @@ import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
   emptyRecord,
   extendRecord,
-  recordInputsOf,
   recordingContracts,
+  runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
@@ -150,7 +150,7 @@ function withRecords(recording: Recording): Recording {
         const start = next
         while (next < logs.length && Number(logs[next]!.blockNumber) <= block) next += 1
         if (next > start)
-          record = extendRecord(record, recordInputsOf(config, logs.slice(start, next), timeOf))
+          record = extendRecord(record, runningHashInputs(config, logs.slice(start, next), timeOf))
         const isDeployed = recording.records.get(address)![block] !== '0x'
         hashes.push(isDeployed ? (toHex(record[i]!) as Hex) : '0x')
       }

@@ -2,7 +2,7 @@ import { decodeErrorResult, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
-import { errorChain, revertData } from '../../rpc/errors.js'
+import { errorWithCauses, revertData } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
@@ -136,7 +136,7 @@ const ERRORS = [
 
 /** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
 export function revertReason(error: unknown): string | null {
-  for (const cause of errorChain(error)) {
+  for (const cause of errorWithCauses(error)) {
     const data = revertData(cause)
     if (data !== null) return errorName(data)
   }

@@ -31,7 +31,7 @@ export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =
   })
 
 /**
- * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `recordInputsOf`
+ * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `runningHashInputs`
  * checks the id.
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out

@@ -39,7 +39,7 @@ const NOBODY = pad(zeroAddress)
  * The LayerZero settings of a chain: for each remote chain its library, verifiers, executor and peer. A spoke sends and
  * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
  */
-export async function compareBridge(
+export async function compareBridgeSettings(
   ask: Call,
   end: BridgeContract,
   ends: readonly BridgeContract[],

@@ -4,7 +4,7 @@ import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
 import { contractReader } from '../contracts/read.js'
-import { compareBridge } from './bridge.js'
+import { compareBridgeSettings } from './bridge.js'
 import {
   DEPLOYMENT_PROXY,
   type DesiredContract,
@@ -28,7 +28,7 @@ export type ChainReader = <T>(label: string, read: (ask: Call) => Promise<T>) =>
  * step.
  * @param strangeEids endpoint ids that must have no peer
  */
-export async function compareNetwork(
+export async function compareNetworkDeployment(
   desired: readonly DesiredChain[],
   asking: ChainReader,
   strangeEids: readonly number[],
@@ -74,7 +74,7 @@ export async function compareNetwork(
           contracts.map((it, i) => (areDeployed[i] ? settingItems(ask, one, it) : [])),
         )
       ).flat(),
-      ...(await compareBridge(ask, end, ends, strangeEids)),
+      ...(await compareBridgeSettings(ask, end, ends, strangeEids)),
     ])
   })
   return (await Promise.all(items)).flat()
@@ -86,7 +86,7 @@ async function codeItems(
   contracts: readonly DesiredContract[],
 ) {
   const found = await fallbackIfRefused(contractReader(ask, endpoint, endpointAbi)('eid'), null)
-  const codes = await Promise.all(contracts.map((one) => compareCode(ask, chain, one)))
+  const codes = await Promise.all(contracts.map((one) => compareContractCode(ask, chain, one)))
   const items = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
@@ -121,7 +121,7 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
 }
 
 /** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
-export async function compareCode(
+export async function compareContractCode(
   ask: Call,
   chain: string,
   { what, address, creation }: Pick<DesiredContract, 'address' | 'creation'> & { what: string },
@@ -151,7 +151,11 @@ export const readSettingText = async (
 ) => String(await contractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
 /** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
-export async function compareOwner(ask: Call, at: Omit<OwnedContract, 'owner'>, wanted: Hex) {
+export async function compareContractOwner(
+  ask: Call,
+  at: Omit<OwnedContract, 'owner'>,
+  wanted: Hex,
+) {
   const [by, pending] = await Promise.all([
     readSettingText(ask, at.at, 'owner'),
     readSettingText(ask, at.at, 'pendingOwner'),
@@ -181,7 +185,7 @@ async function settingItems(
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
   const read = (functionName: string) => readSettingText(ask, at, functionName)
   const [owned, paused] = await Promise.all([
-    compareOwner(ask, { chain, what, at }, owner),
+    compareContractOwner(ask, { chain, what, at }, owner),
     read('paused'),
   ])
   const { callee, call, items } = owned

@@ -6,7 +6,7 @@ import { type Call, createRpc } from '../../rpc/evm.js'
 import { createChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { contractReader } from '../contracts/read.js'
-import { compareCode, compareOwner, readSettingText } from './compare.js'
+import { compareContractCode, compareContractOwner, readSettingText } from './compare.js'
 import { contractCreation } from './creation.js'
 import { type ComparedSetting, compareSetting, ownerCallStep, STEP_ORDER } from './item.js'
 import type { DeploymentChain } from './send.js'
@@ -46,7 +46,10 @@ export function ensChainOf(
   )
 }
 
-export async function compareEns(ask: Call, desired: DesiredEns): Promise<ComparedSetting[]> {
+export async function compareEnsDeployment(
+  ask: Call,
+  desired: DesiredEns,
+): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
   const creation = contractCreation(
@@ -54,13 +57,13 @@ export async function compareEns(ask: Call, desired: DesiredEns): Promise<Compar
     encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
   )
   const at = { chain, what: 'ENS resolver', at: desired.resolver ?? creation.address }
-  const code = await compareCode(ask, chain, { what: at.what, address: at.at, creation })
+  const code = await compareContractCode(ask, chain, { what: at.what, address: at.at, creation })
   const named = await nameItem(ask, desired, at.at)
   if (!code.isRight) return [code, named]
   const missing = !desired.resolver && {
     advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.`,
   }
-  const { callee, call, items } = await compareOwner(ask, at, owner)
+  const { callee, call, items } = await compareContractOwner(ask, at, owner)
   const signers = await Promise.all(
     [0n, 1n].map((place) => readSettingText(ask, at.at, 'signers', [place])),
   )

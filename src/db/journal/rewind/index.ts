@@ -15,7 +15,7 @@ import { withExclusiveSchema } from '../exclusiveSchema.js'
 import { endLeaders, readJournalHead } from '../head.js'
 import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../replay.js'
 import { compareWithRebuilt, type RewindReport } from './report.js'
-import { lockTables, type RewindTarget, rewindRows, switchTables } from './rows.js'
+import { lockTables, type RewindTarget, replaceLiveTables, rewindRows } from './rows.js'
 
 /** Most entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
@@ -122,7 +122,7 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Switches over, in one transaction under the head's lock. */
+/** Replaces the live tables by the rebuilt ones, in one transaction that holds the lock of the journal's head. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
   const tables = STATE_TABLES.map(
@@ -140,7 +140,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindRows(writer, target)
-  await switchTables(writer, network, schema)
+  await replaceLiveTables(writer, network, schema)
   await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(
     `UPDATE ${liveSchemaName(writer)}.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,

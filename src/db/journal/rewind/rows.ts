@@ -41,7 +41,7 @@ export async function lockTables(client: pg.ClientBase, network: Network): Promi
 }
 
 /** Replaces the live tables by the rebuilt ones, under short locks. */
-export async function switchTables(
+export async function replaceLiveTables(
   client: pg.ClientBase,
   network: Network,
   schema: string,

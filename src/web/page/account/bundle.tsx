@@ -17,8 +17,8 @@ import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.j
 import { PrimaryNamePage } from './primary.js'
 import {
   type Account,
+  type ConfirmationQuestion,
   namesOfCluster,
-  type Question,
   useAccount,
   walletOfSession,
 } from './state.js'
@@ -118,13 +118,13 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
   const publish = () =>
     change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
   const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
-  const toPublish: Question = {
+  const toPublish: ConfirmationQuestion = {
     title: 'Make this wallet public?',
     text: `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`,
     yes: 'Make it public',
     isGrave: true,
   }
-  const toRemove: Question = {
+  const toRemove: ConfirmationQuestion = {
     title: 'Remove this wallet?',
     text: `${address} leaves your cluster.`,
     yes: 'Remove it',
@@ -215,7 +215,7 @@ function Invitation() {
     const path = `/v1/clusters/verify/${encodeURIComponent(typed('id'))}`
     return account.change('Your wallet is verified there now.', path, { method: 'POST' })
   }
-  const ask: Question = {
+  const ask: ConfirmationQuestion = {
     title: 'Move to this cluster?',
     text: movingText(account),
     yes: 'Move there',

@@ -3,7 +3,7 @@ import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
 import { ActionButton, Form, type FormValues, Input } from './pieces.js'
-import { type Question, useAccount } from './state.js'
+import { type ConfirmationQuestion, useAccount } from './state.js'
 
 /** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
 export function KeysPage() {
@@ -70,7 +70,7 @@ function Key({
     await account.send(path, { method: 'PATCH', body: { name: typed('name') } })
     onChange('The key has its new name.')
   }
-  const ask: Question = {
+  const ask: ConfirmationQuestion = {
     title: `Revoke ${name}?`,
     text: 'What uses it is limited like everybody else then.',
     yes: 'Revoke',

@@ -9,7 +9,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import type { Chain, TxStatus } from '../lib/types.js'
 import { Card, Link, Name } from '../parts/basics.js'
-import { type Question, useAccount } from './state.js'
+import { type ConfirmationQuestion, useAccount } from './state.js'
 
 /** Small components of the pages of a signed-in wallet. */
 
@@ -23,7 +23,7 @@ function useWork() {
   return {
     isBusy,
     /** @param ask question to confirm before the work @returns whether the work was done */
-    async run(work: () => Promise<unknown>, ask?: Question): Promise<boolean> {
+    async run(work: () => Promise<unknown>, ask?: ConfirmationQuestion): Promise<boolean> {
       if (isBusy) return false
       setBusy(true)
       const isDone = await attempt(async () => (ask && !(await confirmed(ask)) ? false : work()))
@@ -53,7 +53,7 @@ export function ActionButton({ work, ask, children, class: className = '', label
 }
 interface ActionProps {
   work: () => Promise<unknown>
-  ask?: Question
+  ask?: ConfirmationQuestion
   children: ComponentChildren
   class?: string
   label?: string | undefined
@@ -95,7 +95,7 @@ export function Form({
 }
 interface FormProps {
   work: (typed: FormValues) => Promise<unknown>
-  ask?: Question
+  ask?: ConfirmationQuestion
   children: ComponentChildren
   label: string
   /** Text of the form's button. */

@@ -4,7 +4,7 @@ import { pathOfName } from '../../paths.js'
 import { findChain, moneyText, quoteCostText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
-import { afterTyping, timeText, useNameOffer } from '../lib/offer.js'
+import { timeText, useNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { earlierPaymentWarning } from './followed.js'
@@ -127,7 +127,7 @@ export function RegisterPage() {
       ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}`
       : null,
     async (signal) => {
-      await afterTyping(signal)
+      await waitUntilTypingPauses(signal)
       return offerOf(account, typed, chain!)
     },
   )

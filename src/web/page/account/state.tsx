@@ -6,7 +6,7 @@ import { pause } from '../../../client/time.js'
 import { familyOf } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { useNet } from '../lib/net.js'
+import { useNetwork } from '../lib/net.js'
 import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
@@ -24,7 +24,7 @@ interface Session {
 }
 
 /** A question to confirm before an irreversible action. */
-export interface Question {
+export interface ConfirmationQuestion {
   title: string
   /** A function is called when the question is shown, which may be after an earlier question. */
   text: string | (() => string)
@@ -35,7 +35,7 @@ export interface Question {
 
 type Message = { text: string; kind: 'note' | 'error' }
 /** A question that is being shown. */
-type Asked = Question & { text: string; answer(isYes: boolean): void }
+type Asked = ConfirmationQuestion & { text: string; answer(isYes: boolean): void }
 /** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
 export type ShowMessage = (text: string, kind?: Message['kind']) => void
 /** Calls the API with the wallet's key. @throws ClusterdError */
@@ -129,7 +129,7 @@ function useTalk() {
     question,
     say,
     /** Shows the question once the previous one is answered. @returns whether the answer was yes */
-    confirmed(asked: Question, left: AbortSignal): Promise<boolean> {
+    confirmed(asked: ConfirmationQuestion, left: AbortSignal): Promise<boolean> {
       const ask = () =>
         new Promise<boolean>((resolve) => {
           if (left.aborted) return resolve(false)
@@ -154,7 +154,7 @@ type Shared = ReturnType<typeof useShared>
 
 /** State that all wallets of the page share. */
 function useShared() {
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   const { query } = useLocation()
   const [session, setSession] = useState(() => loadTabItem<Session>(SESSION_ITEM))
   const [wanted, setWanted] = useState(query.name ?? '')
@@ -369,7 +369,7 @@ function useWallet(shared: Shared) {
     message: talk.message,
     question: talk.question,
     /** Asks before an irreversible action. @returns whether the answer was yes */
-    confirmed: (asked: Question) => talk.confirmed(asked, left),
+    confirmed: (asked: ConfirmationQuestion) => talk.confirmed(asked, left),
     /** Whether the key was refused, so that the wallet has to sign in again. */
     isEnded,
     ...followed,

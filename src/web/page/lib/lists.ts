@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { type ApiGet, type ApiState, useNet, usePolled } from './net.js'
+import { type ApiGet, type ApiState, useNetwork, usePolled } from './net.js'
 import type { Community, OwnedName } from './types.js'
 
 /** Lists that a page shows in parts. The visitor asks for the next part. */
@@ -51,7 +51,7 @@ export function useListParts<T>(
   key: string | null,
   read: (known: readonly T[], get: ApiGet) => Promise<ListPart<T>>,
 ): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
-  const { isTestnet, get } = useNet()
+  const { isTestnet, get } = useNetwork()
   const asked = usePolled<ListPart<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
     read([], (path) => get(path, signal)),
   )

@@ -5,7 +5,7 @@ import { callApi } from './api.js'
 import { serviceFacts } from './service.js'
 
 /** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
-export function useNet() {
+export function useNetwork() {
   const { query, route } = useLocation()
   const isTestnet = query.testnet === 'true' || !serviceFacts.networks.includes('mainnet')
   const href = (path: string, testnet = isTestnet) =>
@@ -20,7 +20,7 @@ export function useNet() {
   }
 }
 
-export type ApiGet = ReturnType<typeof useNet>['get']
+export type ApiGet = ReturnType<typeof useNetwork>['get']
 
 export interface ApiState<T> {
   data?: T
@@ -77,7 +77,7 @@ export function usePolled<T>(
 
 /** @param path null while there is nothing to ask */
 export function useApi<T>(path: string | null, asking: PollOptions<T> = {}): ApiState<T> {
-  const { isTestnet, get } = useNet()
+  const { isTestnet, get } = useNetwork()
   return usePolled<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
 }
 

@@ -1,7 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain, moneyText } from './format.js'
-import { useNet, usePolled } from './net.js'
+import { useNetwork, usePolled } from './net.js'
 import type { Availability, Cluster, Overview } from './types.js'
 
 /** Facts about a name that are shown before the visitor signs in. */
@@ -51,13 +51,13 @@ export function timeText({ network }: { network: string }, overview: Overview | 
 const TYPING_MS = 200
 
 /** Waits until the visitor has stopped typing. @throws the signal's reason if one was typed */
-export const afterTyping = (signal: AbortSignal) => pause(TYPING_MS, signal)
+export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
 /** Reads the offer of a name while it is typed. @param name null while there is none */
 export function useNameOffer(name: string | null) {
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   return usePolled<NameOffer>(name && `${name} ${isTestnet}`, async (signal) => {
-    await afterTyping(signal)
+    await waitUntilTypingPauses(signal)
     return readNameOffer(name!, { isTestnet, signal })
   })
 }
@@ -65,7 +65,7 @@ export function useNameOffer(name: string | null) {
 type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
 /** Asks a route that answers 200 for a free name too: the browser's console logs each 404. */
-export async function isHeld(name: string, asked: Asked): Promise<boolean> {
+export async function isNameTaken(name: string, asked: Asked): Promise<boolean> {
   const [found] = await callApi<Availability[]>('/v1/names/register/check', {
     ...asked,
     body: [name],
@@ -74,4 +74,4 @@ export async function isHeld(name: string, asked: Asked): Promise<boolean> {
 }
 
 export const findCluster = async (name: string, asked: Asked): Promise<Cluster | null> =>
-  (await isHeld(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null
+  (await isNameTaken(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { pathOfName } from '../../paths.js'
 import { shortText } from '../lib/format.js'
 import type { ApiState } from '../lib/net.js'
-import { useNet } from '../lib/net.js'
+import { useNetwork } from '../lib/net.js'
 
 /** Small components of all pages. */
 
@@ -19,7 +19,7 @@ export function Link({
   children: ComponentChildren
   class?: string
 }) {
-  const { href } = useNet()
+  const { href } = useNetwork()
   return (
     <a href={href(to)} class={className}>
       {children}

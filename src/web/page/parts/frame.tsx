@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
-import { useNet } from '../lib/net.js'
+import { useNetwork } from '../lib/net.js'
 import { serviceFacts } from '../lib/service.js'
 import { Link } from './basics.js'
 import { Search } from './search.js'
@@ -8,7 +8,7 @@ import { Search } from './search.js'
 /** Header and footer around every page. */
 export function PageFrame({ children }: { children: ComponentChildren }) {
   const { path, query, route } = useLocation()
-  const { isTestnet, href } = useNet()
+  const { isTestnet, href } = useNetwork()
   return (
     <>
       <a class="skip" href="#main">

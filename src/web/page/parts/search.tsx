@@ -1,14 +1,14 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { pageOfPath, pathOfText } from '../../paths.js'
 import { callApi } from '../lib/api.js'
-import { useNet, usePolled } from '../lib/net.js'
-import { afterTyping, readNameOffer } from '../lib/offer.js'
+import { useNetwork, usePolled } from '../lib/net.js'
+import { readNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
 import { Name } from './basics.js'
 
 /** A suggestion below the search box: a registered name, or a free name with its price. */
 interface Suggestion {
   name: string
-  /** Only for a free name. */
+  /** Only for a name that is available. */
   price?: string
 }
 
@@ -23,9 +23,9 @@ const LEAST_LETTERS = 2
  * text
  */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   const asked = usePolled<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
-    await afterTyping(signal)
+    await waitUntilTypingPauses(signal)
     const asking = { isTestnet, signal }
     const [found, offer] = await Promise.all([
       callApi<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
@@ -48,7 +48,7 @@ function prefixOf(text: string): string | null {
 
 /** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
 export function Search({ isLarge = false }: { isLarge?: boolean }) {
-  const { go } = useNet()
+  const { go } = useNetwork()
   const id = useId()
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)

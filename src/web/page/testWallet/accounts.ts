@@ -15,7 +15,7 @@ interface TabSetting {
 }
 
 /** A setting stored for the lifetime of the tab. */
-export const tabSetting = (key: string, first: string): TabSetting => ({
+export const storedTabSetting = (key: string, first: string): TabSetting => ({
   get: () => sessionStorage.getItem(`test-wallet.${key}`) ?? first,
   set: (value) => sessionStorage.setItem(`test-wallet.${key}`, value),
 })

@@ -3,8 +3,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import {
   accountsOf,
   chainsOf,
+  storedTabSetting,
   type TestWalletAccounts,
-  tabSetting,
   WALLET_ICON,
   WALLET_NAME,
 } from './accounts.js'
@@ -12,8 +12,8 @@ import {
 const ACCOUNTS = accountsOf<{ address: string; privateKey: Hex }>('evm')
 const chains = chainsOf('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
-const chosen = tabSetting('evm', addresses[1] ?? '')
-const chosenChain = tabSetting('chain', String(chains[0]?.chainId ?? 0))
+const chosen = storedTabSetting('evm', addresses[1] ?? '')
+const chosenChain = storedTabSetting('chain', String(chains[0]?.chainId ?? 0))
 
 function evmAccount(address: string) {
   const found = ACCOUNTS.find((account) => account.address === address.toLowerCase())

@@ -3,8 +3,8 @@ import bs58 from 'bs58'
 import {
   accountsOf,
   chainsOf,
+  storedTabSetting,
   type TestWalletAccounts,
-  tabSetting,
   WALLET_ICON,
   WALLET_NAME,
 } from './accounts.js'
@@ -16,7 +16,7 @@ const ACCOUNTS = accountsOf<{ address: string; secretKey: string }>('solana')
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
 const rpcUrl = chainsOf('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
-const chosen = tabSetting('solana', addresses[0] ?? '')
+const chosen = storedTabSetting('solana', addresses[0] ?? '')
 
 /** Signs bytes with a Solana account. */
 function signBytes(address: string, message: Uint8Array): Uint8Array {

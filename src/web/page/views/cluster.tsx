@@ -12,8 +12,8 @@ import {
 } from '../lib/lists.js'
 import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
-import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
-import { findCluster, isHeld, useNameOffer } from '../lib/offer.js'
+import { type ApiState, useApi, useNetwork, usePolled, useTitle } from '../lib/net.js'
+import { findCluster, isNameTaken, useNameOffer } from '../lib/offer.js'
 import type {
   Airdrop,
   Chain,
@@ -49,7 +49,7 @@ const isMissing = (error: Error | undefined): boolean =>
 
 /** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
-  const { isTestnet, get } = useNet()
+  const { isTestnet, get } = useNetwork()
   const cluster = usePolled<Cluster | null>(`${name} ${isTestnet}`, (signal) =>
     findCluster(name, { isTestnet, signal }),
   )
@@ -99,9 +99,9 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
   `${wallets.length} public ${wallets.length === 1 ? 'wallet' : 'wallets'} · since ${createdAt.slice(0, 10)}`
 
 function FreeName({ name }: { name: string }) {
-  const { isTestnet, href } = useNet()
+  const { isTestnet, href } = useNetwork()
   const elsewhere = usePolled<boolean>(`${name} ${isTestnet}`, (signal) =>
-    isHeld(name, { isTestnet: !isTestnet, signal }),
+    isNameTaken(name, { isTestnet: !isTestnet, signal }),
   )
   return (
     <Head picture={name} title={<Name name={name} />}>
@@ -294,7 +294,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
 /** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   const found = usePolled<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
     const records = await callApi<NameRecord[]>('/v1/names', {
       isTestnet,
@@ -343,7 +343,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
 
 /** A name that nobody has: for sale below a community, else a way on. */
 function FreeMember({ community, name }: { community: string; name: string }) {
-  const { isTestnet, get } = useNet()
+  const { isTestnet, get } = useNetwork()
   const asked = usePolled<Community | null>(`${community} ${isTestnet}`, (signal) =>
     findCommunity(community, (path) => get(path, signal)),
   )
@@ -374,7 +374,7 @@ function FreeMember({ community, name }: { community: string; name: string }) {
 
 /** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   // the route of many addresses answers 200 for an unknown one
   const record = usePolled<NameRecord>(`${address} ${isTestnet}`, async (signal) => {
     const asked = { isTestnet, signal, body: [address] }

@@ -1,6 +1,6 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
-import { type ApiGet, useNet, usePolled, useTitle } from '../lib/net.js'
+import { type ApiGet, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
 import { Search } from '../parts/search.js'
@@ -53,7 +53,7 @@ const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
  * Redirects a path that has a hash or an address where a name is expected, to the page of the transaction or address.
  */
 export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
-  const { get, go } = useNet()
+  const { get, go } = useNetwork()
   const found = usePolled(text, async (signal) => {
     for (const reading of asked) {
       const path = await ASK[reading](text, get)
@@ -70,7 +70,7 @@ export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'pa
 
 /** Redirects from an ENS name to the name's page, on the network of its ENS parent. */
 export function EnsRedirect({ name, isTestnet }: { name: string; isTestnet: boolean }) {
-  const { go } = useNet()
+  const { go } = useNetwork()
   const open = async () => go(pathOfText(name), { replace: true, isTestnet })
   return <LoadedContent asked={usePolled(name, open)}>{() => null}</LoadedContent>
 }

@@ -10,7 +10,7 @@ import {
   priceText,
 } from '../lib/format.js'
 import { isFinalStatus, useStatus } from '../lib/live.js'
-import { useApi, useNet, useTitle } from '../lib/net.js'
+import { useApi, useNetwork, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '../parts/basics.js'
 
@@ -115,7 +115,7 @@ function decided(found: TxStatus): Station {
 
 /** A block of the hub, as a link into its chain's explorer if there is one. */
 function HubBlock({ block }: { block: number }) {
-  const { isTestnet } = useNet()
+  const { isTestnet } = useNetwork()
   const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
   const text = `block ${groupedDigits(block)}`
