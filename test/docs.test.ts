@@ -6,6 +6,7 @@ import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint
 import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
+import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
 import { confirmation } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
@@ -239,6 +240,14 @@ it('docs/use/client.md has every code of an error, beside its status', () => {
       !rows.some((row) => row[0]!.includes(String(status)) && row[1]?.includes(`\`${code}\``)),
   )
   expect(missing).toEqual([])
+})
+
+it('docs/use/client.md has a row for every reason of an invalid transaction', () => {
+  const cells = rowsOf(read('docs/use/client.md')).map((row) => row[0]!)
+  const reasons = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
+  expect(reasons.filter((reason) => !cells.some((cell) => cell.includes(`\`${reason}\``)))).toEqual(
+    [],
+  )
 })
 
 it.each([

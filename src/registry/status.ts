@@ -1,4 +1,5 @@
 import type { PaymentJudgement } from './community/payment.js'
+import type { InvalidReason } from './invalidReasons.js'
 import type { BidOutcome } from './journal/bid.js'
 
 /** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
@@ -6,21 +7,6 @@ export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bi
 
 /** Time after which a mempool transaction that no node has any more counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
-
-export type InvalidReason =
-  | 'reverted'
-  | 'not_a_registration'
-  | 'replaced'
-  | 'malformed_name'
-  | 'below_minimum'
-  /** The bid's bridge message reached a paused hub. */
-  | 'paused'
-  /** The hub could not decode the message. */
-  | 'message_refused'
-  /** The payment has no quote of ours: it is underpaid, or the quote is forged. A refund is owed. */
-  | 'quote_mismatch'
-  /** The payer took the payment back before the hub had it. */
-  | 'reclaimed'
 
 export interface JournalledBid {
   logIndex: number

@@ -28,6 +28,7 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
+import { expectDeclaredError } from '../support/declaredErrors.js'
 import { startMigrated } from '../support/migrated.js'
 import { asWrongRole } from '../support/wrongRole.js'
 
@@ -283,7 +284,7 @@ function portOf(server: Server): number {
   return address.port
 }
 
-/** Sends a request, and checks that the response has JSON, an id, and the envelope of errors. */
+/** Sends a request, and checks that the response has JSON, an id, and no error that its route does not declare. */
 async function call(url: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(url, init)
   const text = await response.text()
@@ -292,7 +293,9 @@ async function call(url: string, init: RequestInit): Promise<Reply> {
   )
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
-  return { status: response.status, body: JSON.parse(text), headers: response.headers }
+  const body = JSON.parse(text)
+  expectDeclaredError({ method: init.method, url }, { status: response.status, body })
+  return { status: response.status, body, headers: response.headers }
 }
 
 let block = 1_000

@@ -12,6 +12,7 @@ import { readWorld, type World, type WorldNetwork } from '../../src/testing/inde
 import { describeAccount } from '../../src/testing/solana/accounts.js'
 import { fundSolana } from '../../src/testing/solana/sendSolana.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
+import { expectDeclaredError } from './declaredErrors.js'
 
 /** The world that all tests under test/e2e share: each uses names and wallets of its own. */
 export const world = (): World => (shared ??= readWorld(inject('home'))!)
@@ -68,7 +69,9 @@ export async function ask<Body = unknown>(
       headers: { 'content-type': 'application/json' },
     }),
   })
-  return { status: response.status, body: (await response.json()) as Body }
+  const answer = { status: response.status, body: (await response.json()) as Body }
+  expectDeclaredError({ method, url: path }, answer)
+  return answer
 }
 
 export interface Quote {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openApiDocuments, routes } from '../routes.js'
-import { openApiPath } from './openapi.js'
+import { ERROR_STATUS } from './errors.js'
+import { errorsOfRoute, openApiPath } from './openapi.js'
 
 interface Document {
   openapi: string
@@ -84,4 +85,9 @@ describe.each(PATHS)('%s', (path) => {
       expect(statuses.includes('200') || statuses.includes('201'), route).toBe(true)
     }
   })
+})
+
+it('every error code is declared by a route', () => {
+  const declared = new Set(routes.flatMap((route) => [...errorsOfRoute(route)]))
+  expect(Object.keys(ERROR_STATUS).filter((code) => !declared.has(code as never))).toEqual([])
 })

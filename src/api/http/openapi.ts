@@ -163,13 +163,13 @@ const withExamples = (schema: z.ZodObject | undefined, examples: Record<string, 
     ),
   )
 
+/** Every error code that a route may answer. */
+export const errorsOfRoute = ({ auth, errors = [] }: Route): ReadonlySet<ErrorCode> =>
+  new Set([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
+
 /** Each list is in the order of `ERROR_STATUS`. */
-function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {
-  const codes = new Set<ErrorCode>([
-    ...errors,
-    ...(auth === 'required' ? (['unauthorized'] as const) : []),
-    ...COMMON,
-  ])
+function errorsByStatus(route: Route): Map<number, ErrorCode[]> {
+  const codes = errorsOfRoute(route)
   const byStatus = new Map<number, ErrorCode[]>()
   for (const [code, status] of Object.entries(ERROR_STATUS) as [ErrorCode, number][]) {
     if (codes.has(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code])

@@ -1,4 +1,5 @@
 import type { ChainPort } from '../../chains/chain.js'
+import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
@@ -92,6 +93,10 @@ export const TX_STATUSES = [
   'finalized',
 ] as const satisfies readonly Status[]
 
+const REASONS = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
+  .map((reason) => `\`${reason}\``)
+  .join(', ')
+
 const StatusSchema = namedObject('TransactionStatus', {
   tx: z.string(),
   status: z.enum(TX_STATUSES),
@@ -113,7 +118,7 @@ const StatusSchema = namedObject('TransactionStatus', {
     .string()
     .optional()
     .describe(
-      '`name_taken` for a lost bid: `names` has the winning bid, and `credit` or `refund` the money that is owed. `GET /v1/refunds/{address}` has the transaction that withdraws it',
+      `Of \`invalid\`: ${REASONS}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
     ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z

@@ -1,16 +1,11 @@
+import type { InvalidReason } from '../../registry/invalidReasons.js'
 import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js'
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type {
-  Confirmations,
-  InvalidReason,
-  JournalledBid,
-  TailBid,
-  WinningBid,
-} from '../../registry/status.js'
+import type { Confirmations, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareSingleRow } from '../pg/prepared.js'

@@ -1,3 +1,4 @@
+import type { PAYMENT_REFUSALS } from '../invalidReasons.js'
 import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
@@ -60,16 +61,8 @@ export function decodePaymentLog(data: Buffer) {
 }
 
 /** Reason why a payment buys nothing. */
-type PaymentRefusal =
-  | 'malformed_name'
-  /** No community existed at the time of the block. */
-  | 'not_found'
-  /** The community had not started. */
-  | 'not_active'
-  /** Token, network or recipient without a price. */
-  | 'no_price'
-  | 'underpaid'
-  | 'requirements_not_met'
+type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
+
 export type PaymentJudgement =
   | { outcome: 'registered' }
   /** Name taken. */

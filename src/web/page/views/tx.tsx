@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../../registry/invalidReasons.js'
 import {
   agoText,
   chainName,
@@ -35,17 +36,9 @@ const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
 
 const REASONS: Readonly<Record<string, string>> = {
   name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
-  reverted: 'The transaction failed on its chain.',
-  not_a_registration: 'It is no registration.',
-  replaced: 'Its sender replaced it by another transaction.',
-  malformed_name: 'What it asked for is no name.',
-  below_minimum: 'It paid less than the minimum.',
-  paused: 'The hub was paused when it arrived.',
-  message_refused: 'The hub could not read the message.',
-  quote_mismatch: 'It kept to no quote of this service.',
-  reclaimed: 'Its payer took the money back before the hub had it.',
+  ...INVALID_REASONS,
+  ...PAYMENT_REFUSALS,
   spend_cap: 'its delivery costs more than the automatic limit, so it waits for the operator',
-  requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
 
 /** The steps of a transaction from sending to its decision. */

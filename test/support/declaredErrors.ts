@@ -1,0 +1,21 @@
+import { expect } from 'vitest'
+import { errorsOfRoute } from '../../src/api/http/openapi.js'
+import { routes } from '../../src/api/routes.js'
+import { createRouter } from '../../src/api/serving/router.js'
+
+const match = createRouter(routes)
+
+/** Fails where an answer has an error code that its route does not declare, so that the OpenAPI document lacks it. */
+export function expectDeclaredError(
+  { method = 'GET', url }: { method?: string | undefined; url: string },
+  { status, body }: { status: number; body: unknown },
+): void {
+  const route = match({ method, url })?.route
+  const code = (body as { error?: unknown } | null)?.error
+  // a status with a schema of its own, such as that of an invalid key
+  if (!route || typeof code !== 'string' || status in route.responses) return
+  const declared: readonly string[] = [...errorsOfRoute(route)]
+  expect(declared, `${method} ${route.path} answers an error that its \`errors\` lack`).toContain(
+    code,
+  )
+}
