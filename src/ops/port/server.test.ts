@@ -88,7 +88,7 @@ it('on other addresses than loopback the page needs the secret', async () => {
   await Promise.all([closed.close(), open.close()])
 })
 
-/** Opens as many connections as it is told, and prints how many of them the system has taken within five seconds. */
+/** Opens a number of connections, and prints how many of them the system has taken within five seconds. */
 const OPEN_MANY = `
   const [port, count] = process.argv.slice(1).map(Number)
   let taken = 0
