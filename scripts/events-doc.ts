@@ -91,7 +91,7 @@ id: <token that goes on after this event>
 data: {"id":"m-1-42","type":"REGISTER_NAME",…}
 \`\`\`
 
-- A stream begins after \`resume\` (a token of a page, or an id), else at \`fromTimestamp\` (0: with the first event), else with the next
+- A stream begins after \`resume\` (a token of a page, or the \`id:\` of a message, which is one), else at \`fromTimestamp\` (0: with the first event), else with the next
   event. \`from\` and \`testnet\` filter as on pages. A browser's \`EventSource\` reconnects after its last id; other clients send
   the id as \`Last-Event-ID\` or \`resume\`. Each event comes exactly once, over reconnects, restarts and processes.
 - A comment comes every 15 seconds. A stream that is silent for longer is broken: connect again.

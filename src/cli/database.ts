@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
+import { DatabaseConnectionError } from '../db/pg/connecting.js'
 import { createPool } from '../db/pg/pool.js'
 import { runRecordedCommand } from './recorded.js'
 
@@ -42,7 +43,8 @@ const FORBIDDEN = '42501'
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
 /** A sentence with the cause and advice; null for any other error. */
-export function databaseErrorAdvice(error: unknown, url: string): string | null {
+export function databaseErrorAdvice(thrown: unknown, url: string): string | null {
+  const error = thrown instanceof DatabaseConnectionError ? thrown.cause : thrown
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
   if (BEHIND.test(code))

@@ -31,7 +31,7 @@ const names = z
         error: 'a name is a text, or an object with `name` and, for a bid, `amountWei`',
       })
       .refine((element) => parseClusterName(nameOf(element)) !== null, {
-        error: ({ input }) => `"${nameOf(input as string)}" is no name: ${NAME_RULE}`,
+        error: ({ input }) => nameProblem(nameOf(input as string)),
       }),
   )
   .min(1)
@@ -44,6 +44,13 @@ const address = z
   })
   .describe('An address of any chain')
 const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
+
+const ENS_FORM =
+  'names are taken without their ENS parent: alice.names.eth as "alice", main.alice.names.eth as "alice/main"'
+
+/** What is wrong with a text that is no name. */
+const nameProblem = (text: string): string =>
+  `"${text}" is no name: ${text.includes('.') ? ENS_FORM : NAME_RULE}`
 
 const addressProblem = (text: string): string =>
   parseWallet(text) === 'bad_checksum'
@@ -71,7 +78,7 @@ const TOOLS = {
         .string()
         .refine((text) => parseFullName(text) !== null, {
           error: ({ input }) =>
-            `"${input}" is no name: ${NAME_RULE}; names_of_address has the names of an address`,
+            `${nameProblem(input as string)}; names_of_address has the names of an address`,
         })
         .describe('`alice`, `alice/main` or `club/alice`'),
     },
@@ -190,19 +197,20 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
       annotations: { readOnlyHint: true },
     }
     server.registerTool(name, config, async (asked, { signal }) =>
-      resultOf(answer(clients[asked.testnet ? 'testnet' : 'mainnet'], asked, signal)),
+      resultOf(answer(clients[asked.testnet ? 'testnet' : 'mainnet'], asked, signal), url),
     )
   }
   await server.connect(new StdioServerTransport())
 }
 
 /** A tool's result. An error response of the deployment becomes a result with its reason. */
-const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
+const resultOf = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
   answer.then(
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, bigintsAsText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
-      return { isError: true, content: [{ type: 'text', text: refusalText(error) }] }
+      const advice = error.code === 'network' ? ` Is --url ${url} right?` : ''
+      return { isError: true, content: [{ type: 'text', text: refusalText(error) + advice }] }
     },
   )
 

@@ -31,7 +31,10 @@ export const overviewPage =
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       network,
       chain: label,
-      state: badly(problem !== null, problem ?? 'current'),
+      state: badly(
+        problem !== null,
+        problem ?? (state.trust === undefined ? 'unknown' : 'current'),
+      ),
       head: state.latest,
       'head’s age, s': state.headAgeSeconds,
       'confirmed up to': state.confirmed,
@@ -92,14 +95,10 @@ type Status = Awaited<ReturnType<typeof installationStatus>>
 const problemsOf = ({ problems, alarms }: Status): Html =>
   alarms.length === 0
     ? html`<p>All is well.</p>`
-    : tableOf(
-        'To check',
-        alarms.map(({ text, remedy, alarm }) => ({
-          what: badly(problems.includes(text), text),
-          'to do': proseOf(remedy),
-          alarm,
-        })),
-      )
+    : html`<h2>To check</h2>${alarms.map(
+        ({ text, remedy, alarm }) =>
+          html`<p>${badly(problems.includes(text), text)} (${codeOf(alarm)})<br>To do: ${proseOf(remedy)}</p>`,
+      )}`
 
 /** Text with code in backticks. */
 const proseOf = (text: string): unknown[] =>

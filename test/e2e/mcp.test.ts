@@ -91,6 +91,8 @@ describe('clusterd mcp', () => {
     ['list_events', { from: 'zz' }, '"zz" is no address'],
     ['resolve_name', { name: 'a b' }, '"a b" is no name: '],
     ['check_availability', { names: ['a b'] }, '"a b" is no name: '],
+    ['resolve_name', { name: 'a.local.eth' }, 'names are taken without their ENS parent'],
+    ['check_availability', { names: ['a.local.eth'] }, 'names are taken without their ENS parent'],
     [
       'check_availability',
       { names: [{ name: 'a', amount: '1' }] },

@@ -21,7 +21,7 @@ it('the operator’s page shows chains, leaders, balances, nodes and loops of a 
   expect(text).toMatch(/<td>mainnet<td>8453<td>.+?<td>\d+<td>/)
   expect(text).toContain('<td>the webhooks<td>')
   expect(text).toMatch(/<td>mainnet<td>1<td><code>0x\w{40}<\/code><td>\d+(\.\d+)?<td>[\de.-]+<td>/)
-  expect(text).toContain('<td>ClusterdJobsParked')
+  expect(text).toContain('(<code>ClusterdJobsParked</code>)<br>To do: ')
   expect(text).toContain('<code>clusterd outbox resume &lt;id&gt;</code>')
   expect(text).not.toContain('undefined')
   // column heads are words, not identifiers

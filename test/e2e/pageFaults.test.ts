@@ -158,6 +158,35 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await main()).not.toContain('Too deep to be undone')
   })
 
+  it.each([
+    { path: `/${name}`, shown: 'Verified' },
+    { path: '/@account', shown: `${name}/` },
+    { path: '/@register', shown: 'local Ethereum' },
+  ])('$path shows what it could not read once the service is back', async ({ path, shown }) => {
+    await away(/\/v1\//)
+    await open(path)
+    await page.getByText('Not now.').first().waitFor()
+    await page.unrouteAll()
+    await page.locator('main').getByText(shown).first().waitFor({ state: 'attached' })
+    expect(await main()).not.toContain('Not now.')
+  })
+
+  it('a message is in sight of the form that it answers, and ends with the next try', async () => {
+    await open('/@account')
+    const form = page.getByRole('form', { name: 'Add a wallet' })
+    const message = page.locator('#message')
+    await form.getByLabel('Name').fill(freshName('w'))
+    await form.getByLabel('Address').fill('vitalik.eth')
+    await form.getByRole('button').click()
+    await message.filter({ hasText: 'no address of a known kind' }).waitFor()
+    expect(
+      await message.evaluate((line) => line.getBoundingClientRect().top),
+    ).toBeGreaterThanOrEqual(0)
+    await form.getByLabel('Address').fill(`0x${'5e'.repeat(20)}`)
+    await form.getByRole('button').click()
+    await message.filter({ hasText: 'no address of a known kind' }).waitFor({ state: 'detached' })
+  })
+
   it('the start page reports when its data is out of date', async () => {
     await open('/')
     await page.locator('.chains li').first().waitFor()

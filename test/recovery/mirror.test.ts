@@ -93,6 +93,11 @@ describe('a mirror', () => {
       await expect.poll(viewed, DEADLINE).toBe(Number(events))
     }
     await untilViewed()
+    for (const view of ['communities', 'refunds_owed'])
+      await expect(
+        read(`SELECT count(*)::int AS found FROM registry_v1.${view}`),
+        view,
+      ).rejects.toThrow('a mirror does not have the rows of this view: ask its source')
 
     way.is = 'cut'
     await expect

@@ -5,7 +5,7 @@ import { createRouter } from '../../src/api/serving/router.js'
 
 const match = createRouter(routes)
 
-/** Fails where an answer has an error code that its route does not declare, so that the OpenAPI document lacks it. */
+/** Fails where an answer has an error code that its route does not declare, so that the OpenAPI document does not have it. */
 export function expectDeclaredError(
   { method = 'GET', url }: { method?: string | undefined; url: string },
   { status, body }: { status: number; body: unknown },
@@ -15,7 +15,8 @@ export function expectDeclaredError(
   // a status with a schema of its own, such as that of an invalid key
   if (!route || typeof code !== 'string' || status in route.responses) return
   const declared: readonly string[] = [...errorsOfRoute(route)]
-  expect(declared, `${method} ${route.path} answers an error that its \`errors\` lack`).toContain(
-    code,
-  )
+  expect(
+    declared,
+    `${method} ${route.path} answers an error that its \`errors\` do not have`,
+  ).toContain(code)
 }

@@ -376,6 +376,9 @@ describe('what was deployed', () => {
     )
     expect((await noncesOf(deployer.address))[0]).toBe(unfunded)
     await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
+    const past = terms.map((term) => (term === '2028-01-31' ? '2025-01-31' : term))
+    const late = await clusterd('deploy', 'club', ...past, ...signing)
+    expect(late.out).toContain('--ends-at 2025-01-31T00:00:00.000Z has passed: name a later time.')
     const { code, out } = await clusterd('deploy', 'club', ...terms, ...signing)
     expect(code, out).toBe(0)
     const [, distributor] = /distributor +(0x[0-9a-f]{40})/.exec(out) as unknown as [string, Hex]
@@ -388,6 +391,10 @@ describe('what was deployed', () => {
     expect(await hub.publicClient.readContract(asked)).toBe(300n)
     const [sent] = await noncesOf(deployer.address)
     expect((await clusterd('deploy', 'club', ...terms, ...signing)).code).toBe(0)
+    await clusterd('load', 'drop.csv', '--community', 'guild', '--chain', '11155111')
+    expect((await clusterd('deploy', 'guild', ...terms, ...signing)).out).toContain(
+      `${distributor} is the distributor of "club", and pays each claim once`,
+    )
     expect((await noncesOf(deployer.address))[0]).toBe(sent)
   })
 })

@@ -9,7 +9,8 @@ import { ApiError } from './errors.js'
 
 /** Error messages for texts that are not addresses. */
 export const ADDRESS_PROBLEM_TEXT = {
-  unsupported_address: 'This is no address of a kind that is known here.',
+  unsupported_address:
+    'This is no address of a known kind: 0x and 40 hex digits, or an address of Solana, Bitcoin, Cosmos, Sui or another chain. A name is not one.',
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
 

@@ -242,8 +242,8 @@ const CONSTRUCTOR = parseAbiParameters(
  * Records an airdrop's distributor. Its state is read from its chain, and its tree is compared. An operator other
  * than the configured one gives a warning on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
- * @throws Error with one sentence where the contract is no distributor or belongs to another tree; ConfigError for an
- * unknown chain; ChainUnavailableError
+ * @throws Error with one sentence where the contract is no distributor, or is that of another tree or airdrop;
+ * ConfigError for an unknown chain; ChainUnavailableError
  */
 export async function recordDistributor(
   pool: pg.Pool,
@@ -259,6 +259,13 @@ export async function recordDistributor(
   if (state.merkleRoot !== toHex(merkleRoot))
     throw new Error(
       `The distributor ${toHex(address)} pays another tree (root ${state.merkleRoot}).`,
+    )
+  const twin = (await listAirdrops(pool, [network])).find(
+    (one) => one.community !== community && one.label === label && one.distributor?.equals(address),
+  )
+  if (twin)
+    throw new Error(
+      `${toHex(address)} is the distributor of "${twin.community}", and pays each claim once: give this airdrop another --ends-at, or another list.`,
     )
   const operator = airdropOperatorKey && privateKeyToAddress(airdropOperatorKey)
   if (operator && operator !== state.operator)

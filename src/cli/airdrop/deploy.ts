@@ -1,4 +1,5 @@
 import { erc20Abi, type Hex } from 'viem'
+import { isoText } from '../../api/http/timestamps.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { contractReader, encodeCall } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
@@ -38,6 +39,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const steps = await stepsFor(chain, airdrop, {
       made,
       token: args.token!,
+      endsAtS: args.endsAt!,
       funds: command.fund === true,
       funder: account?.address ?? null,
     })
@@ -55,28 +57,33 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 interface FundingPlan {
   made: ReturnType<typeof distributorCreation>
   token: Hex
+  /** Unix time, seconds. */
+  endsAtS: number
   funds: boolean
   /** The account that sends the tokens, null where a signer elsewhere does. */
   funder: Hex | null
 }
 
-/** @throws Error where the token is no contract, or the funder does not have the missing tokens */
+/** @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens */
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
   { community, total }: Airdrop,
-  { made, token, funds, funder }: FundingPlan,
+  { made, token, endsAtS, funds, funder }: FundingPlan,
 ): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const [code, balance, stock] = await rpc.onOneNode((ask) => {
+  const [code, balance, stock, { timestamp }] = await rpc.onOneNode((ask) => {
     const balanceOf = (holder: Hex) => contractReader(ask, token, erc20Abi)('balanceOf', [holder])
     return Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
       balanceOf(made.address),
       funder && balanceOf(funder),
+      ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
     ])
   })
+  if (code === '0x' && endsAtS <= Number(timestamp))
+    throw new Error(`--ends-at ${isoText(endsAtS * 1_000)} has passed: name a later time.`)
   const common = { chain, by: null, value: 0n }
   const deploying: DeploymentStep = {
     ...common,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { errorSentence } from '../../ops/log/errors.js'
-import { createPool } from './pool.js'
+import { createPool, withConnection } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
 const database = useServer()
@@ -23,6 +23,18 @@ it('a connection that is refused names the server', async () => {
   const error = await pool(`postgresql://user:secret@127.0.0.1:${port}/x`)
     .query('SELECT 1')
     .catch((thrown: unknown) => thrown)
+  expect(errorSentence(error)).toBe(
+    `the database at 127.0.0.1:${port}: it can not be reached (ECONNREFUSED)`,
+  )
+  expect(isDatabaseUnavailable(error)).toBe(true)
+})
+
+it('a refused connection of its own names the server too', async () => {
+  const { url, port, server } = await silent()
+  await new Promise((resolve) => server.close(resolve))
+  const error = await withConnection({ url, applicationName: 'test' }, async () => {}).catch(
+    (thrown: unknown) => thrown,
+  )
   expect(errorSentence(error)).toBe(
     `the database at 127.0.0.1:${port}: it can not be reached (ECONNREFUSED)`,
   )

@@ -19,7 +19,7 @@ const TIMEOUT = /timeout/
  * Builds an error that names the server and the reason. The messages of `pg` and Node may hold the URL's password, or
  * name no server.
  */
-function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
+export function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
   const { max, application_name: name, connectionTimeoutMillis = 0 } = config
   const seconds = connectionTimeoutMillis / 1_000
   if (cause.message === QUEUED)

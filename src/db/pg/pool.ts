@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { withTimeout } from '../../ops/notify.js'
-import { PoolWithClearErrors } from './connecting.js'
+import { connectionError, PoolWithClearErrors } from './connecting.js'
 import { inPipeline, pooledConnections, socketOf } from './pipeline.js'
 import {
   BEGIN_STATEMENT,
@@ -185,13 +185,16 @@ export interface ConnectionOptions {
 /** Time after the client's timeout at which the server ends the statement too, ms. */
 const LATE_MS = 1_000
 
-/** Runs `work` on a new connection to the server. Its end rolls back everything that was not committed. */
+/**
+ * Runs `work` on a new connection to the server. Its end rolls back everything that was not committed.
+ * @throws DatabaseConnectionError; errors of `work`
+ */
 export async function withConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + LATE_MS
-  const client = new pg.Client({
+  const config = {
     ...(isProbe
       ? pooledSession(url, applicationName)
       : directSession(url, applicationName, { statementTimeoutMs })),
@@ -199,11 +202,14 @@ export async function withConnection<T>(
     query_timeout: answerMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  })
+  }
+  const client = new pg.Client(config)
   // without a listener an error ends the process; the next query reports the broken connection
   client.on('error', () => {})
   try {
-    await client.connect()
+    await client.connect().catch((error: Error) => {
+      throw connectionError(error, config)
+    })
     if (!isProbe) await pinSchema(client)
     return await work(client)
   } finally {

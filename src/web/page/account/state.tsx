@@ -4,9 +4,9 @@ import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { pause } from '../../../client/time.js'
 import { familyOf } from '../../../registry/families.js'
-import { type ApiCallOptions, callApi } from '../lib/api.js'
+import { type ApiCallOptions, callApi, outagePauseMs } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { useNetwork } from '../lib/net.js'
+import { useNetwork, usePolled } from '../lib/net.js'
 import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
@@ -159,15 +159,18 @@ function useShared() {
   const [session, setSession] = useState(() => loadTabItem<Session>(SESSION_ITEM))
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
-  const [chains, setChains] = useState<readonly Chain[]>([])
   const talk = useTalk()
   const say = useRef(talk.say)
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
-    const why = (error: unknown) => say.current(sentenceOf(error), 'error')
-    void callApi<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
+  const { data: chains = [], error } = usePolled('networks', (signal) =>
+    callApi<Chain[]>('/v1/networks', { isTestnet: false, signal }),
+  )
+  useEffect(() => {
+    if (error) say.current(sentenceOf(error), 'error')
+  }, [error])
   return {
     isTestnet,
     session,
@@ -234,6 +237,7 @@ function useOutcome(talk: Shared['talk'], left: AbortSignal) {
     say,
     /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
     async attempt(work: () => Promise<unknown>): Promise<boolean> {
+      say('') // what was said of earlier work
       try {
         return (await work()) !== false
       } catch (error) {
@@ -247,14 +251,19 @@ function useOutcome(talk: Shared['talk'], left: AbortSignal) {
 /** Data about the wallet, read when it is shown and after each change. */
 function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
   const [known, setKnown] = useState<Known>(UNKNOWN)
+  /** Pause before the account is read again; null unless the newest reading met an outage. */
+  const outageMs = useRef<number | null>(null)
   /** Reads the account again. @param done message about the change that was made */
   const reload = async (done?: string): Promise<void> => {
     if (!session) return
     try {
       await send('/v1/auth/validate')
       setKnown(await readAccount(session, send))
+      if (outageMs.current !== null) say('')
+      outageMs.current = null
     } catch (error) {
       say(sentenceOf(error), 'error')
+      outageMs.current = outagePauseMs(error)
       // sign out silently if nothing was shown yet
       if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
     }
@@ -264,7 +273,16 @@ function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
   newest.current = reload
   const token = session?.token
   useEffect(() => {
-    if (token) void newest.current()
+    if (!token) return
+    const closed = new AbortController()
+    const readAgain = async (): Promise<void> => {
+      await newest.current()
+      if (outageMs.current === null) return
+      await pause(outageMs.current)
+      if (!closed.signal.aborted) void readAgain()
+    }
+    void readAgain()
+    return () => closed.abort()
   }, [token])
   return {
     known,

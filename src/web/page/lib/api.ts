@@ -3,6 +3,15 @@ import { Transport } from '../../../client/transport.js'
 import type { Method } from '../../../client/types.js'
 
 const TIMEOUT_MS = 40_000
+/** Pause before a page asks again after an outage, ms. */
+const OUTAGE_PAUSE_MS = 5_000
+
+/** Pause before a page asks again, ms; null where the error is not an outage, so that asking again does not help. */
+export const outagePauseMs = (error: unknown): number | null =>
+  error instanceof ClusterdError && (error.isTransient || OWN_CODES.includes(error.code))
+    ? Math.max(OUTAGE_PAUSE_MS, error.retryAfterMs ?? 0)
+    : null
+
 const UNREACHABLE = 'The service cannot be reached now.'
 /** Codes of failures on the client's side. */
 const OWN_CODES = ['network', 'timeout', 'unexpected']
@@ -33,6 +42,15 @@ export async function callApi<T>(
     const { code, status, body: answer } = error
     if (status === 404 && answer && typeof answer === 'object' && !('error' in answer))
       return answer as T
-    throw OWN_CODES.includes(code) ? new ClusterdError(code, UNREACHABLE, { status }) : error
+    if (OWN_CODES.includes(code)) throw new ClusterdError(code, UNREACHABLE, { status })
+    throw withDetails(error)
   }
+}
+
+/** An error whose message also has what is wrong with each field, which a page does not show otherwise. */
+function withDetails(error: ClusterdError): ClusterdError {
+  const { details } = Object(error.body) as { details?: { message: string }[] }
+  const more = new Set(details?.map(({ message }) => message))
+  if (more.size > 0) error.message = [error.message, ...more].join(' ')
+  return error
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { pause } from '../../../client/time.js'
-import { callApi } from './api.js'
+import { callApi, outagePauseMs } from './api.js'
 import { serviceFacts } from './service.js'
 
 /** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
@@ -27,6 +27,9 @@ export interface ApiState<T> {
   error?: Error
 }
 
+/** Pause before a hidden page looks whether it is visible again, ms. */
+const HIDDEN_PAUSE_MS = 1_000
+
 export interface PollOptions<T> {
   /** Pause before the next request; 0 for a single one. */
   everyMs?: number
@@ -35,7 +38,8 @@ export interface PollOptions<T> {
 }
 
 /**
- * Sends a request whenever the key changes, and again after a pause while the page is open and visible.
+ * Sends a request whenever the key changes, and again after a pause while the page is open and visible. After an outage
+ * it asks again in any case.
  * @param key null while there is nothing to ask
  * @param ask gets a signal that cancels the request
  */
@@ -52,10 +56,11 @@ export function usePolled<T>(
     if (key === null) return
     const closed = new AbortController()
     const { signal } = closed
-    const askAgain = async () => {
+    const askAgain = async (isFirst = false) => {
       const { ask, isLast, everyMs } = latest.current
+      let pauseMs: number | null = everyMs || null
       // do not poll while the page is hidden
-      if (!document.hidden || everyMs === 0)
+      if (!document.hidden || isFirst)
         try {
           const data = await ask(signal)
           if (signal.aborted) return
@@ -64,12 +69,13 @@ export function usePolled<T>(
         } catch (error) {
           if (signal.aborted) return
           setAsked((known) => ({ ...known, error: error as Error }))
-          if (everyMs === 0) return
+          pauseMs ??= outagePauseMs(error)
+          if (pauseMs === null) return
         }
-      await pause(everyMs)
+      await pause(pauseMs ?? HIDDEN_PAUSE_MS)
       if (!signal.aborted) void askAgain()
     }
-    void askAgain()
+    void askAgain(true)
     return () => closed.abort()
   }, [key])
   return asked

@@ -140,15 +140,17 @@ function Rules({
   const airdrops = useApi<Airdrop[]>('/v1/airdrops')
   const airdrop = airdrops.data?.find(({ community }) => community === name)
   if (!chains.data) return null
-  const price = prices[0]
-  const chain = findChain(chains.data, price?.network)
-  const cost = price && `${priceText(price, chain)} on ${chainName(price.network)}`
+  const known = chains.data
+  const costs = prices.map(
+    (price) =>
+      `${priceText(price, findChain(known, price.network))} on ${chainName(price.network)}`,
+  )
   return (
     <p class="note">
       <Badge kind="veil">community</Badge>
       {ownersOnly
         ? 'Its cluster gives names here.'
-        : `Anybody may have a name here${cost ? ` for ${cost}` : ', free'}.`}
+        : `Anybody may have a name here${costs.length > 0 ? ` for ${costs.join(' or ')}` : ', free'}.`}
       {requirements.length > 0 &&
         ` Who wants one has to meet ${requirements.length} ${requirements.length === 1 ? 'requirement' : 'requirements'}.`}
       {!ownersOnly && <Link to={`/@communities?community=${name}`}>Get one</Link>}
