@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { filesIn } from '../../scripts/files.js'
-import { type Margin, withMargin } from './margins.js'
+import { addPriceMargin, type PriceMargin } from './margins.js'
 
-type Case = [margin: Margin, per1000: bigint, of999: bigint]
+type Case = [margin: PriceMargin, per1000: bigint, of999: bigint]
 
 /** What each named margin makes of 1,000 and of 999. */
-const BY_NAME: Record<Extract<Margin, string>, [per1000: bigint, of999: bigint]> = {
+const BY_NAME: Record<Extract<PriceMargin, string>, [per1000: bigint, of999: bigint]> = {
   delivery: [1_250n, 1_248n],
   gas: [1_250n, 1_248n],
   units: [1_100n, 1_098n],
 }
 const NAMED = Object.entries(BY_NAME).map(
-  ([name, [per1000, of999]]): Case => [name as Margin, per1000, of999],
+  ([name, [per1000, of999]]): Case => [name as PriceMargin, per1000, of999],
 )
 
 const SOURCES = filesIn('src/chains')
@@ -28,6 +28,6 @@ it.each<Case>([
   [{ bridgeMarginPercent: 5 }, 1_050n, 1_048n],
   [{ bridgeMarginPercent: 0 }, 1_000n, 999n],
 ])('the margin %o makes %d of 1,000, and rounds down', (margin, per1000, of999) => {
-  expect(withMargin(1_000n, margin)).toBe(per1000)
-  expect(withMargin(999n, margin)).toBe(of999)
+  expect(addPriceMargin(1_000n, margin)).toBe(per1000)
+  expect(addPriceMargin(999n, margin)).toBe(of999)
 })

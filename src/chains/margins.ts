@@ -10,10 +10,10 @@ const PERCENT = {
   units: 10,
 }
 /** A margin by its name, or the bridge margin of a chain. The raise of a resent transaction is in gasFees.ts. */
-export type Margin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
+export type PriceMargin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
 /** Adds a margin to an amount. */
-export const withMargin = (amount: bigint, margin: Margin): bigint =>
+export const addPriceMargin = (amount: bigint, margin: PriceMargin): bigint =>
   (amount *
     BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) /
   100n

@@ -6,7 +6,7 @@ import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
 import { withTimeout } from '../ops/notify.js'
 import { withDatabaseAdvice } from './database.js'
 import { returnIdleMemory } from './memory.js'
-import { type NetworkOptions, networksOf } from './values.js'
+import { type NetworkOptions, networksOfOptions } from './values.js'
 
 /** Time limit for stopping a start that is still waiting. It equals the daemon's own limit for a stop. */
 const GIVE_UP_MS = 8_000
@@ -48,7 +48,7 @@ export const mirror = (
   { key, domain, accept, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
   run(() =>
-    readMirrorConfig(networksOf(networks), undefined, {
+    readMirrorConfig(networksOfOptions(networks), undefined, {
       MIRROR_URL: url,
       MIRROR_KEY: key,
       MIRROR_DOMAIN: domain,

@@ -28,14 +28,14 @@ export const addNetworkOptions = (command: Command, says: string): Command =>
     .option('--testnet', 'on the testnet')
 
 /** The network that the options name; null where they name none. */
-export function networkOf({ testnet, mainnet }: NetworkOptions): Network | null {
+export function networkOfOptions({ testnet, mainnet }: NetworkOptions): Network | null {
   if (testnet) return 'testnet'
   return mainnet ? 'mainnet' : null
 }
 
 /** The network that the options name, else both. */
-export function networksOf(options: NetworkOptions): readonly Network[] {
-  const network = networkOf(options)
+export function networksOfOptions(options: NetworkOptions): readonly Network[] {
+  const network = networkOfOptions(options)
   return network === null ? NETWORKS : [network]
 }
 

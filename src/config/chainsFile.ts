@@ -5,7 +5,7 @@ import {
   type ClusterSections,
   checkClusters,
   clusterShape,
-  clustersOf,
+  configuredClusters,
   findHubDraft,
   missingSettings,
   settingsPerNetwork,
@@ -136,7 +136,9 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    const isUsed = [...ofNetwork, ...clustersOf(file)].some((one) => one.network === network)
+    const isUsed = [...ofNetwork, ...configuredClusters(file)].some(
+      (one) => one.network === network,
+    )
     if (isUsed && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }

@@ -45,7 +45,7 @@ interface Found {
 }
 
 /** The configured clusters of all sections. */
-export const clustersOf = (drafts: Drafts): Found[] =>
+export const configuredClusters = (drafts: Drafts): Found[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
@@ -65,7 +65,7 @@ export function withClusterPresets<Sections extends Drafts & { chains: readonly 
   file: Sections,
 ): Sections {
   const known: Record<string, object> = {}
-  for (const { key, network, section, own } of clustersOf(file)) {
+  for (const { key, network, section, own } of configuredClusters(file)) {
     const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
@@ -79,7 +79,7 @@ export function checkClusters(
   file: Drafts & { chains: readonly DraftChain[] },
   issue: (path: string[], message: string) => void,
 ): void {
-  for (const { key, network, section, own } of clustersOf(file)) {
+  for (const { key, network, section, own } of configuredClusters(file)) {
     const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
     const refusal = section.refusal(own, hub?.local ?? false)
@@ -89,7 +89,7 @@ export function checkClusters(
 
 /** Sentences about missing settings in drafts of clusters. */
 export const missingSettings = (drafts: Drafts): string[] =>
-  clustersOf(drafts).flatMap(({ key, network, section, own }) =>
+  configuredClusters(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(own, field) === undefined)
       .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readDraft } from './chainsFile.js'
-import { desiredChains } from './desired.js'
+import { desiredChainDeployments } from './desired.js'
 import { chainPresetOf } from './presets.js'
 
 const folder = useFolder()
@@ -34,7 +34,7 @@ function desired(
     file,
     JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }),
   )
-  return desiredChains(readDraft(file), 'testnet')
+  return desiredChainDeployments(readDraft(file), 'testnet')
 }
 
 describe('desired', () => {

@@ -12,7 +12,7 @@ type Source = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
-export type DesiredChain = ReturnType<typeof desiredChains>[number]
+export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
 /** Settings of one end of the bridge. All are explicit, so LayerZero's defaults never apply. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
@@ -21,7 +21,7 @@ export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.
  * @throws ConfigError with one sentence where a setting is missing or contradicts another
  */
-export function desiredChains({ chains, deployment }: Source, network: Network) {
+export function desiredChainDeployments({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
@@ -108,7 +108,7 @@ const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sor
  * Checks that both ends of each bridge name the same verifiers, each by its address on that chain. Otherwise no
  * message would pass.
  */
-function checkBridges(desired: readonly DesiredChain[]): void {
+function checkBridges(desired: readonly DesiredChainDeployment[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge
   for (const { label, role, bridge } of desired) {
     if (role === 'hub') continue

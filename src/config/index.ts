@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
-import { clustersOf, emptyClusterSections } from './clusters.js'
+import { configuredClusters, emptyClusterSections } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { logKeysFrom, readRoleKey, relayerAddressOf } from './relayerKey.js'
@@ -49,7 +49,7 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
  * is an empty URL, and an unreadable chains file has no chains.
  * @throws ConfigError for a variable that can't be read
  */
-export function examineConfig() {
+export function readConfigWithProblems() {
   const problems: ConfigError[] = []
   const base = readEnvironment()
   const config = configOf(
@@ -122,7 +122,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = clustersOf(chains)
+  const [quoting] = configuredClusters(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(
       new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`)),

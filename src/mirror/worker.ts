@@ -29,7 +29,7 @@ const RECORD_EVERY_MS = 2_000
  */
 const SIGNATURES_EVERY_MS = 60_000
 
-export interface MirrorOptions {
+export interface MirrorWorkerOptions {
   network: Network
   pool: pg.Pool
   /** Epoch of the leader that writes. */
@@ -45,7 +45,7 @@ export interface MirrorOptions {
  * Follows the log of a source. Copies everything that its newest checkpoint proves, in one transaction. If anything is
  * wrong, copies nothing.
  */
-export function mirrorWorker(options: MirrorOptions): Worker {
+export function mirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options
   const startedMs = performance.now()
   let takenMs = startedMs
@@ -110,7 +110,7 @@ interface TakeIn {
 }
 
 async function takeIn(
-  { network, pool, epoch, reader }: MirrorOptions,
+  { network, pool, epoch, reader }: MirrorWorkerOptions,
   { stored, head, signal, alive }: TakeIn,
 ): Promise<void> {
   const { origin, size, note } = head

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
-import { CHEAP_AT_ONCE, mapWithoutBlocking, waitForTurn, waitForTurnOfCheapWork } from './turns.js'
+import {
+  CHEAP_REQUESTS_A_TURN,
+  mapWithoutBlocking,
+  waitForEventLoopTurn,
+  waitForTurnOfCheapRequest,
+} from './turns.js'
 
-const turn = () => waitForTurn({ address: '192.0.2.1' })
+const turn = () => waitForEventLoopTurn({ address: '192.0.2.1' })
 
 it('many elements are mapped in their order, and other work has turns meanwhile', async () => {
   let turns = 0
@@ -50,12 +55,12 @@ it('a turn of the event loop has a bounded number of cheap pieces, and addresses
   }
   setImmediate(look)
   const begin = (address: string) =>
-    waitForTurnOfCheapWork({ address }).then(() => begun.push(address))
+    waitForTurnOfCheapRequest({ address }).then(() => begun.push(address))
   const many = Array.from({ length: 100 }, () => begin('192.0.2.1'))
   await Promise.all([...many, begin('192.0.2.2')])
   isDone = true
-  expect(Math.max(...mostOfTurn)).toBeLessThanOrEqual(2 * CHEAP_AT_ONCE)
-  expect(begun.indexOf('192.0.2.2')).toBeLessThan(2 * CHEAP_AT_ONCE)
+  expect(Math.max(...mostOfTurn)).toBeLessThanOrEqual(2 * CHEAP_REQUESTS_A_TURN)
+  expect(begun.indexOf('192.0.2.2')).toBeLessThan(2 * CHEAP_REQUESTS_A_TURN)
 })
 
 it('the long work of one address delays the first part of another by one part', async () => {
@@ -67,7 +72,7 @@ it('the long work of one address delays the first part of another by one part', 
     ),
   )
   const few = mapWithoutBlocking(
-    () => waitForTurn({ address: '192.0.2.2' }),
+    () => waitForEventLoopTurn({ address: '192.0.2.2' }),
     items.slice(0, 500),
     (i) => i,
   ).then(() => done.push('b'))

@@ -9,7 +9,7 @@ const ENTRIES_AT_ONCE = 256
 const POLL_EVERY_MS = 5_000
 
 /** A stream at the end of the feed. */
-export interface Follower {
+export interface FeedFollower {
   /** Receives the next events, in order. Some of them may have been received before. */
   take(events: readonly SerializedEvent[]): void
   /** The feed was started anew. */
@@ -27,7 +27,7 @@ interface TailOptions {
 /** Reads the newest events for all streams at the end of the feed, so that each event is read and serialized once. */
 export class FeedTail {
   readonly #options: TailOptions
-  readonly #followers = new Set<Follower>()
+  readonly #followers = new Set<FeedFollower>()
   /** Position of the next read; null while there is no follower. */
   #place: { generation: number; next: number } | null = null
   #timer: NodeJS.Timeout | undefined
@@ -43,7 +43,7 @@ export class FeedTail {
    * Follows the feed from an event on.
    * @returns function that ends it; null where the tail is already past the event, or in another generation
    */
-  follow(generation: number, from: number, follower: Follower): (() => void) | null {
+  follow(generation: number, from: number, follower: FeedFollower): (() => void) | null {
     this.#place ??= { generation, next: from }
     if (this.#place.generation !== generation || from < this.#place.next) return null
     this.#followers.add(follower)
@@ -61,7 +61,7 @@ export class FeedTail {
     return this.#reading
   }
 
-  #leave(follower: Follower): void {
+  #leave(follower: FeedFollower): void {
     this.#followers.delete(follower)
     if (this.#followers.size > 0) return
     clearInterval(this.#timer)

@@ -1,6 +1,6 @@
 import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { mapWithoutBlocking, type WaitForTurn } from '../ops/turns.js'
+import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
@@ -17,15 +17,15 @@ import { readEventRange } from './feedReader.js'
 
 /** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
-const NO_TURN: WaitForTurn = async () => {}
+const NO_TURN: WaitForEventLoopTurn = async () => {}
 
 /** A log, and its network. */
-export type LogOfNetwork = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
+export type NetworkLog = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
 /** Serializes entries `from` to `to` of a log from the journal; null where their generation has ended. */
-export async function readLeaves(
+export async function readLogLeaves(
   db: Queryable,
-  { network, generation, origin }: LogOfNetwork,
+  { network, generation, origin }: NetworkLog,
   { from, to }: { from: number; to: number },
   turn = NO_TURN,
 ): Promise<string[] | null> {
@@ -39,19 +39,19 @@ export async function readLeaves(
 
 /**
  * Bytes of an entry bundle, checked against the hashes in the log's tile.
- * @returns null as `readLeaves`
+ * @returns null as `readLogLeaves`
  * @throws Error where they differ: caches would store a wrong bundle for ever
  */
 export async function readEntryBundle(
   db: Queryable,
-  log: LogOfNetwork,
+  log: NetworkLog,
   { index, width }: EntryBundle,
   turn = NO_TURN,
 ): Promise<Uint8Array | null> {
   const from = index * TILE_WIDTH
   const tile = { level: 0, index, width }
   const [leaves, tiles] = await Promise.all([
-    readLeaves(db, log, { from, to: from + width - 1 }, turn),
+    readLogLeaves(db, log, { from, to: from + width - 1 }, turn),
     readTiles(db, log.network, log.generation, [tile]),
   ])
   const hashes = tiles.get(tileKey(tile))

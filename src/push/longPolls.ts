@@ -9,7 +9,7 @@ import type { ChangeNotifications } from './changeNotifications.js'
  * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
  * sockets for other requests.
  */
-export const MAX_LONG_POLLS = { perClient: 500, total: 2_000 }
+export const MAX_LONG_POLLS_OF_PROCESS = { perClient: 500, total: 2_000 }
 /** Interval at which a transaction in no table is looked up on the chains again, which send no notification. */
 const ASK_AGAIN_MS = 5_000
 /** Longer than any long poll. */
@@ -37,8 +37,8 @@ export class LongPolls {
     isLimited: boolean,
   ) {
     this.places = new CapacityLimiter({
-      ...MAX_LONG_POLLS,
-      ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
+      ...MAX_LONG_POLLS_OF_PROCESS,
+      ...(!isLimited && { perClient: MAX_LONG_POLLS_OF_PROCESS.total }),
     })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())

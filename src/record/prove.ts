@@ -29,7 +29,7 @@ import {
 import type { RangeWidth } from './width.js'
 
 /** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
-export interface AttachPoint {
+export interface RecordAttachPoint {
   /** Hash of the last confirmed block; null before the first block. */
   lastHash: Buffer | null
   /** Running hashes over all logs so far. */
@@ -37,7 +37,8 @@ export interface AttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: TrustBasis }
+export type ProvedRange = ConfirmedRange &
+  RecordAttachPoint & { lastHash: Buffer; ground: TrustBasis }
 
 export const hasRecordingContract = ({ config }: EvmChain): boolean =>
   recordingContracts(config).length > 0
@@ -97,10 +98,10 @@ const isUnknown = (error: unknown): boolean =>
  * hub's record is zero before its first block, so a hub with logs before `startBlock` is detected.
  * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
-export async function attachPointOf(
+export async function recordAttachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: AttachPoint; ground: TrustBasis | null }> {
+): Promise<{ place: RecordAttachPoint; ground: TrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = recordingContracts(config)
   const number = nextBlock - 1
@@ -176,7 +177,7 @@ const RECORDS_KEPT = 64
 interface RangesStart {
   from: number
   /** Last block and record before block `from`. */
-  before: AttachPoint
+  before: RecordAttachPoint
   /** Records that need not be read from nodes. */
   known: KnownRecords
   /** Number of nodes whose answers have to be equal. */
@@ -242,9 +243,9 @@ export function rangesCheckedByRecord(
  * @param least number of nodes that have to return the blocks that have logs
  * @throws RefutedError where the logs do not match the record; the nodes that returned them are then asked last
  */
-export async function proveUpTo(
+export async function proveLogsUpTo(
   chain: EvmChain,
-  before: AttachPoint,
+  before: RecordAttachPoint,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
   top: RecordBlock & { record: AgreedAnswer<ChainRecord> },
   least: number,

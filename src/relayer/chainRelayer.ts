@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { endBackoffs, hasLiveJobs } from '../db/outbox/due.js'
+import { endJobBackoffs, hasLiveJobs } from '../db/outbox/due.js'
 import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
@@ -7,14 +7,14 @@ import type { LeaderContext } from '../ops/context.js'
 import { isOwnError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
 import type { RelayerState } from './relayerTelemetry.js'
-import type { Clock, StepOutcome } from './step.js'
+import type { RelayerClock, StepOutcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /** Interval of the query for refused names. It is slow, since strangers may cause many refusals. */
 const REFUSED_NAMES_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
-  clock?: Clock | undefined
+  clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: StepOutcome) => void) | undefined
   /** Called with the error if the chain could not be reached for a job. */
@@ -43,7 +43,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
   protected abstract readonly place: ChainKey
   /** The chain whose jobs are executed. Null without a key: nothing is signed. */
   protected abstract readonly key: ChainKey | null
-  protected readonly clock: Clock
+  protected readonly clock: RelayerClock
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
@@ -133,7 +133,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     if (!this.key) return
     const before = this.state.balance
     const balance = await this.readBalance()
-    if (before === null || balance > before) await endBackoffs(this.#pool, this.key, nowMs)
+    if (before === null || balance > before) await endJobBackoffs(this.#pool, this.key, nowMs)
     this.state.balance = balance
   }
 }

@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { GAS_PER_REFUSAL } from '../chains/evm/community/ending.js'
 import { createDemandedTip, createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
-import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
+import { createNonceSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   messagesToQueue,
@@ -38,7 +38,7 @@ import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decideStep, isProgressOutcome, type JobStore, type StepOutcome } from './step.js'
+import { decideJobStep, isProgressOutcome, type JobStore, type StepOutcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -276,7 +276,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly Row[], pass: Pass) {
-    const memo = createCallCache()
+    const memo = createRpcCallCache()
     const observations = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await observations.addAll(
       rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, pass))),
@@ -303,7 +303,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /** @returns the action to take on the transaction */
   async #observe(
     row: Row,
-    memo: CallCache,
+    memo: RpcCallCache,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<StepOutcome>> {
     const { at, account, settings, onUnreachable } = this.#options
@@ -329,7 +329,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       clock: this.clock,
       onUnreachable: (error: Error) => onUnreachable?.(row, error),
     }
-    return decideStep(row, ports, { spendCapWei, gasPriceCapWei })
+    return decideJobStep(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
   /** Stores changes of a job, only if its row is unchanged and this process leads. */

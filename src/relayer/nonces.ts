@@ -1,5 +1,5 @@
 import type { Signer } from '../chains/evm/jobView.js'
-import { signNoop } from '../chains/evm/signer.js'
+import { signNoopTransaction } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
@@ -28,7 +28,7 @@ import {
   type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
-import { applyEvent } from './machine/index.js'
+import { applyJobEvent } from './machine/index.js'
 
 /** Age from which a gap is repaired, ms: a lagging node shows one too. */
 const PATIENCE_MS = 600_000
@@ -150,13 +150,13 @@ export class NonceKeeper {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<NonceTx>(pool, key.network, [id])
     if (!row || row.nonce === null) return false
-    const after = applyEvent(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
+    const after = applyJobEvent(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
   async #insertNoop(nonce: number): Promise<boolean> {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
-    const tx = await signNoop(signer, nonce, await gasPriceCapWei())
+    const tx = await signNoopTransaction(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
     const stored = inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })

@@ -19,7 +19,7 @@ import {
   paymentViewOf,
   planBlockhashJob,
 } from './machine/blockhash.js'
-import { applyEvent, type DecisionMoment, type JobEvent } from './machine/index.js'
+import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
 import type { RelayerState } from './relayerTelemetry.js'
 import { SOLANA_TELEMETRY } from './solanaTelemetry.js'
 
@@ -205,8 +205,8 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
    */
   async #save(rows: Group, event: JobEvent<BlockhashTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
-    const moment: DecisionMoment = { nowMs: this.clock.nowMs(), random: this.clock.random() }
-    const changes = rows.map((job) => ({ job, after: applyEvent(job, event, moment) }))
+    const moment: JobDecisionContext = { nowMs: this.clock.nowMs(), random: this.clock.random() }
+    const changes = rows.map((job) => ({ job, after: applyJobEvent(job, event, moment) }))
     const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
     failpoint(`payout.${event.is}`)
     if (!isSaved) return null

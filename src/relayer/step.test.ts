@@ -19,7 +19,7 @@ import type { NonceTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
 import { parkJobOnceVoid, resumeJob } from './machine/job.js'
-import { decideStep, type StepOutcome } from './step.js'
+import { decideJobStep, type StepOutcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: SpendPolicy = {
@@ -106,7 +106,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     try {
       const job = model.rows.get(name)!
       const ports = portsOf(name)
-      const outcome = await (await decideStep(job, ports, policy))()
+      const outcome = await (await decideJobStep(job, ports, policy))()
       if (!isDead) outcomes.push(outcome)
       return outcome
     } catch (error) {
@@ -233,7 +233,7 @@ describe('an error of our own code', () => {
       store: modelStore(model, 'a', () => {}),
       clock: { nowMs: () => 1, random: () => 0.5 },
     }
-    return (await decideStep(row, ports, POLICY))()
+    return (await decideJobStep(row, ports, POLICY))()
   }
   const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
 

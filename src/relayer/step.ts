@@ -14,7 +14,7 @@ import {
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
 import {
-  applyEvent,
+  applyJobEvent,
   type ChainSnapshot,
   type JobAction,
   type JobEvent,
@@ -30,7 +30,7 @@ export interface JobStore {
   saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
 }
 
-export interface Clock {
+export interface RelayerClock {
   nowMs(): number
   /** Random number in [0, 1). */
   random(): number
@@ -39,7 +39,7 @@ export interface Clock {
 export interface StepPorts {
   sender: NonceSender
   store: JobStore
-  clock: Clock
+  clock: RelayerClock
   /** Called with the reason of an `unreachable` step. */
   onUnreachable?: (error: ChainUnavailableError) => void
 }
@@ -66,7 +66,7 @@ const isOfChain = (error: unknown): boolean =>
  * @returns second half: executes the action and stores the result; it throws errors of the store
  * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
  */
-export async function decideStep(
+export async function decideJobStep(
   job: NonceJob,
   ports: StepPorts,
   policy: SpendPolicy,
@@ -154,7 +154,7 @@ async function sign(
       isRejected: false,
     }
     failpoint('relay.sign')
-    return applyEvent(job, { is: 'signed', nonce, tx }, seen)
+    return applyJobEvent(job, { is: 'signed', nonce, tx }, seen)
   }
   const { nonce } = order
   try {
@@ -210,7 +210,7 @@ async function store(
   seen: ChainSnapshot,
   ports: StepPorts,
 ): Promise<StepOutcome> {
-  if (!(await ports.store.save(applyEvent(job, event, seen)))) return 'stale'
+  if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { SERVICE_VERSION } from '../../src/api/http/version.js'
-import { addNetworkOptions, type NetworkOptions, networksOf } from '../../src/cli/values.js'
+import { addNetworkOptions, type NetworkOptions, networksOfOptions } from '../../src/cli/values.js'
 import { runCli } from '../support/cli.js'
 
 /** Options that the action of a command receives. */
@@ -21,8 +21,8 @@ describe('a command that chooses a network', () => {
   it('accepts one of them, and uses both by default', async () => {
     expect(await chosen(['--testnet'])).toEqual({ testnet: true })
     await expect(chosen(['--mainnet', '--testnet'])).rejects.toThrow(/cannot be used with/)
-    expect(networksOf({})).toEqual(['mainnet', 'testnet'])
-    expect(networksOf({ testnet: true })).toEqual(['testnet'])
+    expect(networksOfOptions({})).toEqual(['mainnet', 'testnet'])
+    expect(networksOfOptions({ testnet: true })).toEqual(['testnet'])
   })
 })
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { stateHash } from '../../src/db/journal/stateHash.js'
-import { partitionOf, STATE_TABLES } from '../../src/db/pg/partitions.js'
+import { partitionName, STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { type Entry, entryKindOfCode } from '../../src/registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
@@ -36,7 +36,7 @@ export async function countRows(
   const counts: Record<string, number> = {}
   for (const table of STATE_TABLES) {
     const { rows } = await client.query(
-      `SELECT count(*)::int AS count FROM ${partitionOf(table, network)}`,
+      `SELECT count(*)::int AS count FROM ${partitionName(table, network)}`,
     )
     counts[table] = rows[0].count
   }
@@ -55,7 +55,7 @@ export async function recordGolden(pool: pg.Pool, network: Network, file: string
     const { rows } = await client.query({
       rowMode: 'array',
       text: `SELECT kind, chain, block, log_index, tx_key::text, at_ms, translate(encode(body, 'base64'), E'\\n', ''), ruleset
-             FROM ${partitionOf('journal', network)} WHERE network = $1 AND generation = $2 ORDER BY seq`,
+             FROM ${partitionName('journal', network)} WHERE network = $1 AND generation = $2 ORDER BY seq`,
       values: [code, generation],
     })
     return {

@@ -1,5 +1,5 @@
 import type { Hex } from '../../src/chains/chain.js'
-import { estimateFees, type GasFees } from '../../src/chains/evm/gasFees.js'
+import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { MinedReceipt, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
@@ -153,10 +153,11 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
     },
     async prepare(_job, purpose) {
       fault('prepare')
-      if (purpose === 'cancel') return { gas: CANCEL_GAS, fees: estimateFees(model.baseFeeWei, []) }
+      if (purpose === 'cancel')
+        return { gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
       const isSecond = model.refusesSecond && executionsOf(model, id).length > 0
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
-      return { gas: GAS, fees: estimateFees(model.baseFeeWei, []) }
+      return { gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
     },
     async sign({ purpose, nonce, fees }) {
       const hash = toHash({ id, purpose, nonce, ...fees })

@@ -1,4 +1,4 @@
-import { fold, rowKeysOf } from '../../src/registry/fold/index.js'
+import { fold, rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
   assignmentKey,
@@ -9,10 +9,10 @@ import {
   communityNameKey,
   type JournalHead,
   type JournalRow,
+  type JournalRowKeys,
   type MoveRow,
   type NameRow,
   type RegistrySlice,
-  type RowKeys,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
@@ -99,7 +99,7 @@ export function loadSlice(
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOf,
 ): RegistrySlice {
-  const keys = rowKeysOf(entries, rulesOf)
+  const keys = rowKeysOfEntries(entries, rulesOf)
   const slice: RegistrySlice = {
     network: registry.network,
     head: { ...registry.head },
@@ -150,7 +150,11 @@ export function loadSlice(
   return slice
 }
 
-function loadCommunities(registry: MemoryRegistry, slice: RegistrySlice, keys: RowKeys): void {
+function loadCommunities(
+  registry: MemoryRegistry,
+  slice: RegistrySlice,
+  keys: JournalRowKeys,
+): void {
   for (const [community, sinceMs] of keys.communities) {
     const history = registry.communities
       .filter(({ name }) => name === community)
@@ -173,7 +177,11 @@ function loadCommunities(registry: MemoryRegistry, slice: RegistrySlice, keys: R
   }
 }
 
-function wholeCluster(registry: MemoryRegistry, serial: number, keys: RowKeys): ClusterState {
+function wholeCluster(
+  registry: MemoryRegistry,
+  serial: number,
+  keys: JournalRowKeys,
+): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
   const held = registry.names.filter(
     (row) => row.cluster !== null && holderOf(registry, row.cluster) === serial,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { readJournalHead } from '../../src/db/journal/head.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rowKeysOf } from '../../src/registry/fold/index.js'
+import { rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -46,7 +46,7 @@ async function privateRowsOf(change: SignedChange): Promise<number | null> {
     causeMs: Date.now(),
     body: encodeChange(change),
   }
-  const keys = rowKeysOf([decodeEntry(entry)])
+  const keys = rowKeysOfEntries([decodeEntry(entry)])
   const slice = await inTransaction(database.pool, async (client) =>
     loadSlice(client, 'testnet', await readJournalHead(client, 'testnet'), keys),
   )

@@ -1,6 +1,6 @@
 import { parseTransaction } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { sendCall } from '../../src/chains/evm/deployment/send.js'
+import { sendDeploymentCall } from '../../src/chains/evm/deployment/send.js'
 import { createRpc } from '../../src/chains/rpc/evm.js'
 import { executeOf } from '../support/kill.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
@@ -86,7 +86,11 @@ describe('a transaction of a command', () => {
     const chain = { label: '1', chainId: world.hub.anvil.chainId }
     const rpc = createRpc({ ...chain, urls: [bridge.url] })
     const { address } = world.wallet(5)
-    return sendCall({ ...chain, rpc }, world.wallet(5), { to: address, data: '0x', value: 1n })
+    return sendDeploymentCall({ ...chain, rpc }, world.wallet(5), {
+      to: address,
+      data: '0x',
+      value: 1n,
+    })
   }
 
   it('is offered at twice the price until the pool takes it', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { lockJournalHead } from '../../src/db/journal/head.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { rowKeysOf } from '../../src/registry/fold/index.js'
+import { rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import type { ClusterChange } from '../../src/registry/journal/change.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -57,7 +57,7 @@ const namesRead = (change: ClusterChange): Promise<number> =>
     const body = encodeChange(change)
     const entry = decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: 1, body })
     const head = await lockJournalHead(client, 'mainnet', null)
-    const { clusters } = await loadSlice(client, 'mainnet', head, rowKeysOf([entry]))
+    const { clusters } = await loadSlice(client, 'mainnet', head, rowKeysOfEntries([entry]))
     return [...clusters.values()].reduce((sum, { names }) => sum + names.length, 0)
   })
 const bytesOf = ({ address }: Member): Buffer => {

@@ -7,7 +7,7 @@ import { walletKindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { NEWEST_RULES } from '../../registry/journal/ruleset.js'
+import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
@@ -223,7 +223,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
     'Names that move along show where a private wallet belongs: make its entry public first.',
   names_moving:
     'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
-  wallet_limit: `A cluster has at most ${NEWEST_RULES.maxClusterWallets} wallets.`,
+  wallet_limit: `A cluster has at most ${NEWEST_RULESET.maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have changed: ask again.',
   already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',

@@ -49,7 +49,7 @@ export async function availabilityUnderRules(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    meetsRequirements(context, rules!, payer, recentBalancePorts(context)).catch(
+    callerMeetsRequirements(context, rules!, payer, recentBalancePorts(context)).catch(
       (error: unknown) => {
         if (error instanceof ChainUnavailableError) return true
         throw error
@@ -71,7 +71,7 @@ export const recentBalancePorts = (context: Context): readonly BalancePort[] =>
  * rate-limit unit.
  * @throws ChainUnavailableError
  */
-export async function meetsRequirements(
+export async function callerMeetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,

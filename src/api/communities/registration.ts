@@ -24,7 +24,11 @@ import { requireClusterId } from '../clusters/clusters.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
-import { availabilityUnderRules, meetsRequirements, recentBalancePorts } from './availability.js'
+import {
+  availabilityUnderRules,
+  callerMeetsRequirements,
+  recentBalancePorts,
+} from './availability.js'
 import { type CommunityName, requireRules } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
@@ -103,7 +107,8 @@ async function attemptRegistration(
     areRequirementsMet: null,
   }
   const first = decideRegistration(known)
-  const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner.bytes))
+  const areMet =
+    first.outcome === 'open' && (await callerMeetsRequirements(context, rules!, owner.bytes))
   const judgement =
     first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
@@ -185,7 +190,7 @@ export async function areRequirementsMetBy(
   community: string,
   wallet: Wallet,
 ): Promise<boolean> {
-  return meetsRequirements(
+  return callerMeetsRequirements(
     context,
     await requireRules(context, community),
     wallet.bytes,

@@ -1,7 +1,7 @@
 import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
 import { EXAMPLE_OWNER } from '../examples.js'
-import { MAX_CHANGES, namedObject, z } from '../http/schema.js'
+import { MAX_CHANGES_OF_REQUEST, namedObject, z } from '../http/schema.js'
 import { CHAIN_PRICE } from '../limits/costs.js'
 import {
   contractCallAnswer,
@@ -28,7 +28,7 @@ export const evmInterface: FamilyInterface<EvmPort> = {
   example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
   sender: ({ evmAddress }) => evmAddress(),
-  maxNames: MAX_CHANGES,
+  maxNames: MAX_CHANGES_OF_REQUEST,
   summary: 'Transaction data for registering names from an EVM chain',
   beyond:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',

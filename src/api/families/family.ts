@@ -6,7 +6,7 @@ import { okAnswer } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, type RoutePrice, route } from '../http/route.js'
 import { manyNames, type SampleAddress } from '../http/sampleRequests.js'
-import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
+import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { AMOUNT_SYNONYMS, bidAmountOf, type QuoteOfPort, quoteOnChain } from '../names/quote.js'
 import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
 
@@ -55,7 +55,7 @@ export const quoteRoute = ({
   route.post(`/v1/names/register/${family.key}`, {
     bad: {
       what: '101 names',
-      body: manyNames(testnet, sender, MAX_CHANGES + 1),
+      body: manyNames(testnet, sender, MAX_CHANGES_OF_REQUEST + 1),
       error: 'too_many',
     },
     costliest: { what: `${maxNames} names`, body: manyNames(testnet, sender, maxNames) },
@@ -105,7 +105,7 @@ export const RegistrationBody = z.object({
   names: z
     .array(z.object({ name: nameText, ...amounts }))
     .min(1)
-    .max(MAX_CHANGES),
+    .max(MAX_CHANGES_OF_REQUEST),
 })
 
 export const quoteRequest = <Body extends z.output<typeof RegistrationBody>>(

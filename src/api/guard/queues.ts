@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { poolWithQuery } from '../../db/pg/pool.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
-import { waitForTurn } from '../../ops/turns.js'
+import { waitForEventLoopTurn } from '../../ops/turns.js'
 
 /** Calls of one kind to a chain at once: as many as its nodes accept (STRANGERS in src/chains/rpc/nodes.ts). */
 const QUESTIONS = { atOnce: 32, waiting: 500 }
@@ -69,7 +69,7 @@ export class StatementQueue {
   of(pool: pg.Pool, { address }: QueueClient): pg.Pool {
     return poolWithQuery(pool, async (config) => {
       const found = await this.#queue.run({ address }, () => pool.query(config))
-      await waitForTurn({ address })
+      await waitForEventLoopTurn({ address })
       return found
     })
   }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { mapWithoutBlocking, type WaitForTurn } from '../../ops/turns.js'
+import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../../ops/turns.js'
 import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
-import { MAX_BULK, z } from './schema.js'
+import { MAX_BULK_ELEMENTS, z } from './schema.js'
 
 /** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
@@ -32,7 +32,7 @@ export async function parseRequestBody(
   { headers }: IncomingMessage,
   bytes: Buffer,
   { isBulk }: Route,
-  turn: WaitForTurn,
+  turn: WaitForEventLoopTurn,
 ): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
@@ -97,15 +97,15 @@ export function parseBody(bytes: Uint8Array): unknown {
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /** Reads an array of texts, or one text per line, in turns. @throws ApiError invalid_request, too_many */
-async function textsOf(bytes: Buffer, turn: WaitForTurn): Promise<string[]> {
+async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')
   const isArray = text.startsWith('[') && text.endsWith(']')
   const inside = isArray ? text.slice(1, -1) : text
   if (inside.trim() === '') return []
-  const parts = inside.split(isArray ? ',' : '\n', MAX_BULK + 1)
-  if (parts.length > MAX_BULK)
-    throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
+  const parts = inside.split(isArray ? ',' : '\n', MAX_BULK_ELEMENTS + 1)
+  if (parts.length > MAX_BULK_ELEMENTS)
+    throw new ApiError('too_many', `At most ${MAX_BULK_ELEMENTS} elements are taken at once.`)
   return mapWithoutBlocking(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found

@@ -11,7 +11,7 @@ import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNames } from '../../ens/primary.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
-import { type WaitForTurn, waitForTurn } from '../../ops/turns.js'
+import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
 import { ChangeNotifications } from '../../push/changeNotifications.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { LongPolls } from '../../push/longPolls.js'
@@ -57,7 +57,7 @@ export interface Context {
   /** Queue of the network's signed changes. */
   changes: FairQueue
   /** Waits for the caller's turn, between parts of long work. */
-  turn: WaitForTurn
+  turn: WaitForEventLoopTurn
   /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
   shareKeys: readonly Uint8Array[]
   /** How far the tables are behind the chains. */
@@ -147,7 +147,7 @@ export function createRequestContexts({
     pageKey,
     chainQueues: new ChainQueues(),
     statementQueue: new StatementQueue(),
-    turn: () => waitForTurn(NOBODY),
+    turn: () => waitForEventLoopTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })

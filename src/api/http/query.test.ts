@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from './errors.js'
-import { enumOf, parseQuery, wholeNumberOf } from './query.js'
+import { enumParameter, parseQuery, wholeNumberParameter } from './query.js'
 
 describe('parseQuery', () => {
   const query = parseQuery('/x?a=1&b=&c=undefined&d=&d=2&e=1&e=2&f')
@@ -23,13 +23,14 @@ describe('parseQuery', () => {
 })
 
 describe('integerOf', () => {
-  const read = (text: string) => wholeNumberOf(parseQuery(`/x?n=${encodeURIComponent(text)}`), 'n')
+  const read = (text: string) =>
+    wholeNumberParameter(parseQuery(`/x?n=${encodeURIComponent(text)}`), 'n')
 
   it('reads whole numbers of any length', () => {
     expect(read('0')).toBe(0)
     expect(read('1795161600123')).toBe(1_795_161_600_123)
     expect(read('9'.repeat(40))).toBe(Number.MAX_SAFE_INTEGER)
-    expect(wholeNumberOf(parseQuery('/x'), 'n')).toBeUndefined()
+    expect(wholeNumberParameter(parseQuery('/x'), 'n')).toBeUndefined()
   })
 
   it.each(['-1', '+1', '1.0', '1e3', '0x1', ' 1', '１', '9'.repeat(500)])('refuses "%s"', (odd) => {
@@ -38,7 +39,8 @@ describe('integerOf', () => {
 })
 
 describe('choiceOf', () => {
-  const read = (text: string) => enumOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
+  const read = (text: string) =>
+    enumParameter(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 
   it('returns an allowed value', () => {
     expect(read('up')).toBe('up')

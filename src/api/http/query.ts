@@ -1,7 +1,7 @@
 import { ApiError } from './errors.js'
 
 /** True if a value counts as absent: empty, null, or the text `undefined`. */
-export const isAbsent = (value: unknown): boolean =>
+export const isAbsentParameter = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 
 /** Query parameters of a request. */
@@ -22,7 +22,7 @@ export function parseQuery(url: string): RequestQuery {
   const params = new URLSearchParams(url.slice(start + 1))
   return {
     get(name) {
-      const values = params.getAll(name).filter((value) => !isAbsent(value))
+      const values = params.getAll(name).filter((value) => !isAbsentParameter(value))
       if (values.length > 1)
         throw new ApiError('invalid_request', `The parameter ${name} is given more than once.`)
       return values[0]
@@ -37,7 +37,7 @@ export const isTestnet = (query: RequestQuery): boolean => query.get('testnet') 
  * A whole number in a query, clamped to 2^53 − 1; undefined where it is absent.
  * @throws ApiError invalid_request for signs, fractions, exponents and any other text
  */
-export function wholeNumberOf(query: RequestQuery, name: string): number | undefined {
+export function wholeNumberParameter(query: RequestQuery, name: string): number | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined
   if (!/^[0-9]{1,400}$/.test(text))
@@ -53,13 +53,13 @@ export interface PageLimitBounds {
 
 /** @throws ApiError invalid_request */
 export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): number {
-  const limit = wholeNumberOf(query, 'limit') ?? bounds.default
+  const limit = wholeNumberParameter(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
   return Math.min(limit, bounds.max)
 }
 
 /** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
-export function enumOf<T extends string>(
+export function enumParameter<T extends string>(
   query: RequestQuery,
   name: string,
   words: readonly T[],

@@ -63,20 +63,20 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
   error: 'unauthorized',
 }
 
-export const repeatFor = <T>(count: number, make: (i: number) => T): T[] =>
+export const makeMany = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 /** As many wallets to add as a change may have. */
 export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
-  repeatFor(100, () => ({ address: evmAddress(), name: freshName() }))
+  makeMany(100, () => ({ address: evmAddress(), name: freshName() }))
 
 /** Rules of a community of maximum length. */
 export const longRules = ({ solanaAddress }: SampleData) => ({
-  requirements: [{ kind: 'allowlist', addresses: repeatFor(1_000, solanaAddress) }],
+  requirements: [{ kind: 'allowlist', addresses: makeMany(1_000, solanaAddress) }],
 })
 
 /** Addresses of a bulk look-up. */
-export const manyAddresses = ({ cosmosAddress }: SampleData) => repeatFor(1_000, cosmosAddress)
+export const manyAddresses = ({ cosmosAddress }: SampleData) => makeMany(1_000, cosmosAddress)
 
 export type SampleAddress = (scene: SampleData) => string
 
@@ -85,5 +85,5 @@ export const manyNames =
   (network: string, sender: SampleAddress, count: number) => (scene: SampleData) => ({
     network,
     sender: sender(scene),
-    names: repeatFor(count, () => ({ name: scene.freshName() })),
+    names: makeMany(count, () => ({ name: scene.freshName() })),
   })

@@ -1,7 +1,7 @@
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import { ApiError, type ErrorDetail } from './errors.js'
-import { isAbsent } from './query.js'
+import { isAbsentParameter } from './query.js'
 
 extendZodWithOpenApi(z)
 
@@ -13,8 +13,8 @@ const MAX_TEXT = 200
 
 /** Maximum number of elements of a bulk look-up, of a join, and of a change. */
 export const MAX_LOOKUPS = 1_000
-export const MAX_BULK = 100_000
-export const MAX_CHANGES = 100
+export const MAX_BULK_ELEMENTS = 100_000
+export const MAX_CHANGES_OF_REQUEST = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
 export const namedObject = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
@@ -28,7 +28,7 @@ export const okResponses = (description: string, schema: z.ZodType | z.ZodRawSha
 /** Removes absent values from a body wherever its schema does not require them, at any depth. */
 export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return isAbsent(value) ? undefined : removeAbsentValues(schema.unwrap(), value)
+    return isAbsentParameter(value) ? undefined : removeAbsentValues(schema.unwrap(), value)
   // a codec is a ZodPipe, too: a request has the form of the pipe's input
   if (schema instanceof z.ZodPipe) return removeAbsentValues(schema.in, value)
   if (schema instanceof z.ZodArray && Array.isArray(value))

@@ -33,7 +33,7 @@ export const QUOTE_PER_NAME_PRICE: RoutePrice = {
 }
 
 /** Minimum cost of a request, by the bytes of its body received so far. */
-export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
+export const requestBytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Price of a page of the feed. */
 export const feedPagePrice = (limit: PageLimitBounds): RoutePrice => ({

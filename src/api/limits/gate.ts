@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { findApiKeyRate } from '../../db/auth/apiKeys.js'
 import { withTimeout } from '../../ops/notify.js'
 import { apiKeyHash } from '../../registry/auth/apiKey.js'
-import type { Client } from '../serving/exchange.js'
+import type { ClientOfRequest } from '../serving/exchange.js'
 import { type BucketRate, ratePerDay } from './bucket.js'
 import type { ChangeLimits } from './changes.js'
 import { rateLimitAddress } from './client.js'
@@ -97,7 +97,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     fields: () => buckets.fields(quotas),
   })
   /** Meter of a request's address, regardless of its API key. */
-  const ofAddress = ({ ip }: Client, counted = ''): RequestMeter => {
+  const ofAddress = ({ ip }: ClientOfRequest, counted = ''): RequestMeter => {
     const address = rateLimitAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
@@ -110,7 +110,11 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       return false
     }
   }
-  const meterOfKey = (id: string, client: Client, found: KnownKey | undefined): RequestMeter => {
+  const meterOfKey = (
+    id: string,
+    client: ClientOfRequest,
+    found: KnownKey | undefined,
+  ): RequestMeter => {
     if (!found?.isKnown) return ofAddress(client)
     const address = rateLimitAddress(client.ip)
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
@@ -122,7 +126,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
    * Returns at once unless the database has to be queried. Without a result in time, the previous result counts; a
    * key without one counts as unknown.
    */
-  const ofKey = (hash: Buffer, client: Client): RequestMeter | Promise<RequestMeter> => {
+  const ofKey = (hash: Buffer, client: ClientOfRequest): RequestMeter | Promise<RequestMeter> => {
     const id = hash.toString('base64')
     const known = keys.get(id)
     if (known) return meterOfKey(id, client, known)
@@ -136,9 +140,9 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
   return {
     ofAddress,
     /** Meter of preflights, which have a bucket of their own per address. */
-    ofPreflights: (client: Client) => ofAddress(client, 'preflights of '),
+    ofPreflights: (client: ClientOfRequest) => ofAddress(client, 'preflights of '),
     /** Meter of a request's API key; of its address where the key is missing or unknown. */
-    ofClient(client: Client): RequestMeter | Promise<RequestMeter> {
+    ofClient(client: ClientOfRequest): RequestMeter | Promise<RequestMeter> {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)
     },

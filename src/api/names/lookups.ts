@@ -47,7 +47,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 export type AddressOfName = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
 /** Addresses of names, in order. A text that is not a name, or resolves to nothing, is left out. */
-export async function resolveTexts(context: Context, inputs: readonly string[]) {
+export async function resolveNameTexts(context: Context, inputs: readonly string[]) {
   const asked = inputs.flatMap((input) => {
     const name = parseFullName(input)
     return name ? [{ input, name }] : []

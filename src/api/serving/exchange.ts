@@ -13,4 +13,4 @@ export interface Exchange extends Caller {
 }
 
 /** The parts of a request that limits use. */
-export type Client = Pick<Exchange, 'ip' | 'req'>
+export type ClientOfRequest = Pick<Exchange, 'ip' | 'req'>

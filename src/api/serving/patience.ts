@@ -1,5 +1,5 @@
 import type { Deadline } from '../../db/pg/pool.js'
-import { waitForTurn, waitForTurnOfCheapWork } from '../../ops/turns.js'
+import { waitForEventLoopTurn, waitForTurnOfCheapRequest } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { rateLimitAddress } from '../limits/client.js'
 import type { RequestMeter } from '../limits/gate.js'
@@ -19,7 +19,7 @@ export class CallerDisconnectedError extends ApiError {
 }
 
 /** Deadline of a request: some time after it began, or when the caller disconnects. */
-export function deadlineOf(
+export function requestDeadline(
   exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
   limitMs: number,
 ): Deadline {
@@ -68,10 +68,10 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
      * Waits for the caller's turn before a part of long work. @throws CallerDisconnectedError once nobody waits for the
      * response
      */
-    turn: (): Promise<void> => waitForTurn(caller),
+    turn: (): Promise<void> => waitForEventLoopTurn(caller),
     /** As `turn`, for a cheap request. Does not create `signal`, which would cost more than the request's work. */
     async cheapTurn(): Promise<void> {
-      await waitForTurnOfCheapWork({ address })
+      await waitForTurnOfCheapRequest({ address })
       if (isGone(exchange)) throw new CallerDisconnectedError()
     },
     /** True if the operator gave the caller's key limits of its own. */
@@ -84,7 +84,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
     allowLongPoll(ms: number): AbortSignal {
       // only for this response: Node resets the timeout before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)
-      return deadlineOf(exchange, ms).signal
+      return requestDeadline(exchange, ms).signal
     },
     hasLeft: (): boolean => isGone(exchange),
     whenGone,

@@ -19,7 +19,7 @@ import {
 import { isTestnet, parseQuery, type RequestQuery } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
-import { bytesCost, priceOf } from '../limits/costs.js'
+import { priceOf, requestBytesCost } from '../limits/costs.js'
 import {
   meterWithDebt,
   type RateLimitGate,
@@ -32,7 +32,7 @@ import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { Exchange } from './exchange.js'
 import {
   CallerDisconnectedError,
-  deadlineOf,
+  requestDeadline,
   requestTimeoutError,
   type WaitingCaller,
   waitingCallerOf,
@@ -184,7 +184,7 @@ class RouteExchange {
     if (route.isLookup) this.#asOf = await asOfHeader(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
-    const spent = bytesCost(read?.counted ?? 0)
+    const spent = requestBytesCost(read?.counted ?? 0)
     if (isExpensive(spent)) await caller.turn()
     const body = bytes && (await parseRequestBody(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
@@ -229,7 +229,7 @@ class RouteExchange {
       if (!this.#isOpen) throw bodyTooSlowError()
       const piece = Math.max(length, PIECE_BYTES)
       this.#take(() => {
-        this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
+        this.#meter.spend(requestBytesCost(counted + piece) - requestBytesCost(counted))
         if (route.isBulk) this.#takeJoin(piece, caller)
       })
       counted += piece
@@ -363,7 +363,7 @@ function ownContext(
     turn: caller.turn,
     chains: context.chains.map((port) => context.chainQueues.of(port, caller)),
     ...(isInLine && { pool: context.statementQueue.of(context.pool, caller) }),
-    ...(!isRead && { patience: deadlineOf(exchange, changeMs) }),
+    ...(!isRead && { patience: requestDeadline(exchange, changeMs) }),
   }
 }
 

@@ -7,7 +7,7 @@ import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
 import { manyAddresses } from '../http/sampleRequests.js'
-import { MAX_CHANGES, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { MAX_CHANGES_OF_REQUEST, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
 import {
   type AddressOfName,
@@ -15,7 +15,7 @@ import {
   type NameOfAddress,
   nameOfAddress,
   namesOfAddresses,
-  resolveTexts,
+  resolveNameTexts,
 } from '../names/lookups.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
@@ -92,7 +92,9 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   responses: okResponses('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
-    okAnswer((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
+    okAnswer(
+      (await resolveNameTexts(context, body)).map(({ input, record }) => view(input, record)),
+    ),
 })
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
@@ -200,7 +202,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
 
 const namedWallets = z
   .array(z.object({ address: addressText, name: walletNameText }))
-  .max(MAX_CHANGES)
+  .max(MAX_CHANGES_OF_REQUEST)
   .default([])
 
 const update = route.post('/v0.1/cluster/:name/update/wallets', {
@@ -220,7 +222,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   body: z.object({
     add: namedWallets,
     update: namedWallets,
-    remove: z.array(addressText).max(MAX_CHANGES).default([]),
+    remove: z.array(addressText).max(MAX_CHANGES_OF_REQUEST).default([]),
   }),
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: [

@@ -13,7 +13,7 @@ import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { repeatFor } from '../http/sampleRequests.js'
+import { makeMany } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
@@ -57,7 +57,7 @@ const checkMany = route.post('/v0.1/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeatFor(1_000, freshName),
+    body: ({ freshName }) => makeMany(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },

@@ -4,7 +4,7 @@ import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth
 import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { enumOf, type RequestQuery } from '../http/query.js'
+import { enumParameter, type RequestQuery } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
@@ -47,7 +47,7 @@ const messages = GET_AND_POST.map((method) =>
 /** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
 function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
-  const type = enumOf(query, 'type', walletKind.options)
+  const type = enumParameter(query, 'type', walletKind.options)
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
@@ -150,7 +150,7 @@ const revoke = route.delete('/v1/auth/token', {
   }),
   responses: okResponses('It is revoked', { success: z.literal(true) }),
   async handle({ session, query }, { pool }) {
-    if (enumOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
+    if (enumParameter(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
     else await revokeSession(pool, session.keyHash)
     return okAnswer({ success: true })
   },

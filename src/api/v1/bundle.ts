@@ -10,7 +10,7 @@ import { EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { manyWallets } from '../http/sampleRequests.js'
-import { MAX_CHANGES, namedObject, okResponses, z } from '../http/schema.js'
+import { MAX_CHANGES_OF_REQUEST, namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
 import { ADD_WALLET_ERRORS, addedWalletSchema, createClusterRoute } from './wallets.js'
@@ -40,7 +40,7 @@ const add = route.post('/v1/bundle/wallets', {
         type: z.string().optional().describe('If present, the address has to have this type'),
       }),
     )
-    .max(MAX_CHANGES),
+    .max(MAX_CHANGES_OF_REQUEST),
   responses: okResponses('They are added', { success: z.literal(true), id: clusterIdText }),
   errors: ADD_WALLET_ERRORS,
   async handle({ body, session }, context) {

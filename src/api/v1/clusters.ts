@@ -1,6 +1,6 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
-import { enumOf } from '../http/query.js'
+import { enumParameter } from '../http/query.js'
 import { route } from '../http/route.js'
 import { namedObject, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -93,7 +93,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
     },
   },
   async handle({ params, query, session }, context) {
-    const isNullFine = enumOf(query, 'orNull', ['true']) !== undefined
+    const isNullFine = enumParameter(query, 'orNull', ['true']) !== undefined
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
     return jsonAnswer(clusterId || isNullFine ? 200 : 404, { clusterId })
   },

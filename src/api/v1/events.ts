@@ -7,11 +7,11 @@ import { requireSigner } from '../http/address.js'
 import { type Answer, answerOfJsonBytes, eventStream } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import {
-  enumOf,
+  enumParameter,
   type PageLimitBounds,
   pageLimitOf,
   type RequestQuery,
-  wholeNumberOf,
+  wholeNumberParameter,
 } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
@@ -138,12 +138,12 @@ export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: Page
 
 /** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
 export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
-  query.get('nextPage') === undefined ? wholeNumberOf(query, 'fromTimestamp') : undefined
+  query.get('nextPage') === undefined ? wholeNumberParameter(query, 'fromTimestamp') : undefined
 
 /** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
 function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
-  const orderBy = enumOf(query, 'orderBy', ORDERS)
-  const sortBy = enumOf(query, 'sortBy', ORDERS)
+  const orderBy = enumParameter(query, 'orderBy', ORDERS)
+  const sortBy = enumParameter(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
     throw new ApiError(
       'invalid_request',
@@ -186,7 +186,7 @@ const stream = route.get('/v1/events/stream', {
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle({ query, isTestnet }, context) {
     const token = context.caller?.lastEventId ?? query.get('resume')
-    const filter = { from: actorOf(query), sinceMs: wholeNumberOf(query, 'fromTimestamp') }
+    const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
     return eventStream(await openStream(context, { isTestnet, token, ...filter }))
   },
 })

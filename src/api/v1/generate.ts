@@ -5,7 +5,7 @@ import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
 import { requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { repeatFor } from '../http/sampleRequests.js'
+import { makeMany } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
@@ -56,7 +56,7 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   costliest: {
     what: '6,000 unknown fields',
     as: 'other',
-    body: () => Object.fromEntries(repeatFor(6_000, (i) => [`k${i}`, 0])),
+    body: () => Object.fromEntries(makeMany(6_000, (i) => [`k${i}`, 0])),
   },
   example: { body: { address: OTHER_EXAMPLE_WALLET } },
   summary: 'Mark a wallet of the cluster as backed up',

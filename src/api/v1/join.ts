@@ -16,8 +16,8 @@ import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
-import { manyAddresses, repeatFor } from '../http/sampleRequests.js'
-import { MAX_BULK, namedObject, z } from '../http/schema.js'
+import { makeMany, manyAddresses } from '../http/sampleRequests.js'
+import { MAX_BULK_ELEMENTS, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
 /** Addresses per statement; their lines are one snapshot. Up to two statements' lines wait in memory. */
@@ -45,7 +45,7 @@ const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => repeatFor(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => makeMany(100, () => manyAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
@@ -62,7 +62,7 @@ const join = route.post('/v1/wallets', {
         example: WALLET_KIND_NAMES.slice(0, 2).join(','),
       }),
   }),
-  body: z.array(addressText).max(MAX_BULK),
+  body: z.array(addressText).max(MAX_BULK_ELEMENTS),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
   errors: ['too_many'],
   async handle({ body, query }, context) {

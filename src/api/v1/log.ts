@@ -1,5 +1,5 @@
 import { findStoredLog, readFeedLogState, readTiles, type StoredLog } from '../../db/journal/log.js'
-import { readEntryBundle, readLeaves } from '../../push/leaves.js'
+import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
@@ -216,7 +216,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const { origin, size, note } = log
     const ranges = inclusionRanges(index, size)
     const [leaves, tiles] = await Promise.all([
-      readLeaves(pool, { ...log, network }, { from: index, to: index }),
+      readLogLeaves(pool, { ...log, network }, { from: index, to: index }),
       readTiles(pool, network, log.generation, tilesForRanges(ranges, size)),
     ])
     if (!leaves?.[0]) throw new ApiError('feed_restarted', 'The feed has begun anew meanwhile.')

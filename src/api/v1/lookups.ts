@@ -16,7 +16,7 @@ import {
   type NameOfAddress,
   nameOfAddress,
   namesOfAddresses,
-  resolveTexts,
+  resolveNameTexts,
 } from '../names/lookups.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
@@ -107,7 +107,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   errors: ['too_many'],
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
-    const found = await resolveTexts(context, inputs)
+    const found = await resolveNameTexts(context, inputs)
     return okAnswer(found.map(({ input, record }) => ({ name: input, ...record })))
   },
 })

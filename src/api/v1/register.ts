@@ -6,9 +6,9 @@ import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { enumOf, wholeNumberOf } from '../http/query.js'
+import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { repeatFor } from '../http/sampleRequests.js'
+import { makeMany } from '../http/sampleRequests.js'
 import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
 import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
@@ -20,7 +20,7 @@ const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => repeatFor(1_000, freshName),
+    body: ({ freshName }) => makeMany(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
@@ -211,8 +211,8 @@ const status = route.get('/v1/names/register/tx/:tx', {
   responses: okResponses('Its status', StatusSchema),
   async handle({ params, query }, context) {
     const tx = params.tx!
-    const ms = Math.min((wholeNumberOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
-    const since = enumOf(query, 'since', TX_STATUSES)
+    const ms = Math.min((wholeNumberParameter(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
+    const since = enumParameter(query, 'since', TX_STATUSES)
     const id = parseTxId(tx)
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')

@@ -12,8 +12,8 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
-import { manyWallets, REQUEST_WITHOUT_KEY, repeatFor } from '../http/sampleRequests.js'
-import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
+import { makeMany, manyWallets, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
 const responses = okResponses('It is done', { success: z.literal(true) })
@@ -86,7 +86,7 @@ const add = route.post('/v1/clusters/wallets', {
   description:
     'Adds all wallets or none. Each is unverified until it verifies itself. A caller without a cluster gets a new one. To make a private wallet public, add it again with `isPrivate: false`.',
   auth: 'required',
-  body: z.array(addedWalletSchema).max(MAX_CHANGES),
+  body: z.array(addedWalletSchema).max(MAX_CHANGES_OF_REQUEST),
   responses,
   errors: ADD_WALLET_ERRORS,
   handle: async ({ body, session }, context) =>
@@ -107,7 +107,9 @@ const rename = route.put('/v1/clusters/wallets/names', {
   example: { body: [{ address: OTHER_EXAMPLE_WALLET, name: 'hot' }] },
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
-  body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
+  body: z
+    .array(z.object({ address: addressText, name: walletNameText }))
+    .max(MAX_CHANGES_OF_REQUEST),
   responses,
   errors: [
     ...CHANGE_ERRORS,
@@ -127,13 +129,13 @@ const remove = route.delete('/v1/clusters/wallets', {
   costliest: {
     what: '100 wallets',
     as: 'other',
-    body: ({ evmAddress }) => repeatFor(100, evmAddress),
+    body: ({ evmAddress }) => makeMany(100, evmAddress),
   },
   example: { body: [EXAMPLE_WALLET] },
   summary: 'Remove wallets from the cluster of this wallet',
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
-  body: z.array(addressText).max(MAX_CHANGES),
+  body: z.array(addressText).max(MAX_CHANGES_OF_REQUEST),
   responses,
   errors: [
     ...CHANGE_ERRORS,

@@ -30,7 +30,7 @@ import { getHeader, type Header } from './logs.js'
 import { primaryNameOn } from './primaryName.js'
 import { createSignatureCheck } from './smartWallet.js'
 import {
-  findByNonce,
+  findTransactionByNonce,
   hasTransactionUsedNonce,
   readTransaction,
   type TransactionQuery,
@@ -137,7 +137,7 @@ export function createEvmChain({
     replacement: (sender, nonce, confirmed) =>
       asking(async () => {
         const question = { sender, nonce, confirmed }
-        const hash = await rpc.onOneNode((call) => findByNonce(call, question))
+        const hash = await rpc.onOneNode((call) => findTransactionByNonce(call, question))
         if (hash === null) return null
         const isHeld = rpc.quorum((call) => hasTransactionUsedNonce(call, hash, question))
         return (await fallbackIfUndecided(isHeld, false)) ? hash : null

@@ -15,7 +15,7 @@ import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { CONTRACT_EVENTS, eventTopicsOf, isOfEvent, malformedLogError } from './events.js'
+import { CONTRACT_EVENTS, eventTopicsOf, isLogOfEvent, malformedLogError } from './events.js'
 import {
   blockOfPosition,
   getReceipt,
@@ -135,7 +135,7 @@ export async function decodeLogs(
   const hubLogs: RawLog[] = []
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
-    if (!isOfEvent(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
+    if (!isLogOfEvent(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
       if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }

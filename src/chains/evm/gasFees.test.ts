@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   baseFeeOf,
-  capFees,
-  doubledFees,
-  estimateFees,
+  capGasFees,
+  doubledGasFees,
+  estimateGasFees,
   type GasFees,
   MIN_PRIORITY_FEE_WEI,
-  maxCostWei,
+  maxTransactionCostWei,
   priceCapWei,
-  replacementFees,
+  replacementGasFees,
 } from './gasFees.js'
 
 const GWEI = 1_000_000_000n
@@ -17,7 +17,7 @@ const NO_CAP = 2n ** 128n
 const wei = fc.bigInt({ min: 0n, max: 10n ** 13n })
 const estimate = fc
   .tuple(wei, fc.array(wei, { maxLength: 9 }))
-  .map(([base, tips]) => estimateFees(base, tips))
+  .map(([base, tips]) => estimateGasFees(base, tips))
 const fees = fc.tuple(wei, wei).map(
   ([maxFeePerGas, tip]): GasFees => ({
     maxFeePerGas,
@@ -33,24 +33,24 @@ const of = (maxFee: bigint, tip: bigint, unit = GWEI): GasFees => ({
 
 describe('fees', () => {
   it('are twice the base fee and the median tip', () => {
-    expect(estimateFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual(of(22n, 2n))
+    expect(estimateGasFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual(of(22n, 2n))
   })
 
   it('offer a least tip where a chain reports none', () => {
     const least = of(1n, 1n, MIN_PRIORITY_FEE_WEI)
-    expect(estimateFees(0n, [])).toEqual(least)
-    expect(estimateFees(0n, [0n, 0n])).toEqual(least)
+    expect(estimateGasFees(0n, [])).toEqual(least)
+    expect(estimateGasFees(0n, [0n, 0n])).toEqual(least)
   })
 
   it('offer the tip that the node asks for, where recent blocks show less', () => {
-    expect(estimateFees(10n * GWEI, [1n * GWEI], 30n * GWEI)).toEqual(of(50n, 30n))
-    expect(estimateFees(10n * GWEI, [40n * GWEI], 30n * GWEI)).toEqual(of(60n, 40n))
+    expect(estimateGasFees(10n * GWEI, [1n * GWEI], 30n * GWEI)).toEqual(of(50n, 30n))
+    expect(estimateGasFees(10n * GWEI, [40n * GWEI], 30n * GWEI)).toEqual(of(60n, 40n))
   })
 
   it('rise at least 10 % and 1 wei in both fields', () => {
     fc.assert(
       fc.property(fees, estimate, (previous, fresh) => {
-        const raised = replacementFees(previous, fresh, NO_CAP)!
+        const raised = replacementGasFees(previous, fresh, NO_CAP)!
         for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
           expect(raised[field] * 100n >= previous[field] * 110n).toBe(true)
           expect(raised[field]).toBeGreaterThan(previous[field])
@@ -70,15 +70,15 @@ describe('fees', () => {
     [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
     [[10n, 10n], [50n, 50n], [50n, 50n], 'the tip may be all of it'],
   ])('of %s against %s rise to %s: %s', (previous, fresh, raised) => {
-    expect(replacementFees(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(
+    expect(replacementGasFees(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(
       of(...raised, 1n),
     )
   })
 
   it('rise to the cap, and no further', () => {
-    const fresh = estimateFees(100n * GWEI, [10n * GWEI])
+    const fresh = estimateGasFees(100n * GWEI, [10n * GWEI])
     const raised = (maxFee: bigint, tip: bigint) =>
-      replacementFees(of(maxFee, tip), fresh, 330n * GWEI)
+      replacementGasFees(of(maxFee, tip), fresh, 330n * GWEI)
     expect(raised(300n, 200n)).toEqual(of(330n, 220n))
     expect(raised(301n, 220n)).toBeNull()
   })
@@ -99,7 +99,7 @@ describe('fees', () => {
     [[100n, 100n], [3n, 1n], 100n, null, 'the cap allows no more'],
     [[10n, 1n], [203n, 1n], 100n, null, 'the base fee is above the cap'],
   ])('of %s that no pool took, against %s under %s, become %s: %s', (offered, fresh, cap, next) => {
-    const fees = doubledFees(
+    const fees = doubledGasFees(
       of(...offered, MIN_PRIORITY_FEE_WEI),
       of(...fresh, MIN_PRIORITY_FEE_WEI),
       cap * MIN_PRIORITY_FEE_WEI,
@@ -116,10 +116,10 @@ describe('fees', () => {
         const capWei = baseWei + floorWei + roomWei
         const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees) =>
           maxPriorityFeePerGas >= floorWei && maxFeePerGas >= baseWei + floorWei
-        let fees = capFees(fresh, capWei)!
+        let fees = capGasFees(fresh, capWei)!
         let offers = 1
         while (!isTaken(fees)) {
-          const next = doubledFees(fees, fresh, capWei)
+          const next = doubledGasFees(fees, fresh, capWei)
           expect(next, 'more is offered as long as the pool takes nothing').not.toBeNull()
           fees = next!
           offers += 1
@@ -137,7 +137,7 @@ describe('fees', () => {
   })
 
   it('and value make the most that a transaction costs', () => {
-    expect(maxCostWei(21_000n, of(2n, 1n, 1n), 5n)).toBe(42_005n)
+    expect(maxTransactionCostWei(21_000n, of(2n, 1n, 1n), 5n)).toBe(42_005n)
   })
 })
 
@@ -145,7 +145,7 @@ describe('a cap on the price of gas', () => {
   const cap = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 13n })
 
   it('bounds whatever is signed, in any order of answers', () => {
-    const change = fc.constantFrom(replacementFees, doubledFees)
+    const change = fc.constantFrom(replacementGasFees, doubledGasFees)
     fc.assert(
       fc.property(
         cap,
@@ -155,7 +155,7 @@ describe('a cap on the price of gas', () => {
           for (const [raise, fresh] of answers) {
             const next: GasFees | null = signed
               ? raise(signed, fresh, capWei)
-              : capFees(fresh, capWei)
+              : capGasFees(fresh, capWei)
             signed = next ?? signed
             if (!signed) continue
             expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)
@@ -168,9 +168,9 @@ describe('a cap on the price of gas', () => {
   })
 
   it('keeps a tip that nobody pays out of it', () => {
-    const capped = capFees(estimateFees(10n * GWEI, [4_900n * GWEI]), 50n * GWEI)
+    const capped = capGasFees(estimateGasFees(10n * GWEI, [4_900n * GWEI]), 50n * GWEI)
     expect(capped).toEqual(of(50n, 50n))
-    expect(capFees(estimateFees(50n * GWEI, []), 50n * GWEI)).toBeNull()
+    expect(capGasFees(estimateGasFees(50n * GWEI, []), 50n * GWEI)).toBeNull()
   })
 
   it('is twenty times the median of a day, and a gwei at least', () => {

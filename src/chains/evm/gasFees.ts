@@ -24,7 +24,7 @@ const OFFER_FACTOR = 2n
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
  * @param demandWei priority fee that the node itself suggests: in quiet blocks it is higher than what was paid
  */
-export function estimateFees(
+export function estimateGasFees(
   baseFeeWei: bigint,
   tipsWei: readonly bigint[],
   demandWei: bigint = 0n,
@@ -42,8 +42,12 @@ export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigi
  * @param capWei highest price of a unit of gas
  * @returns null where the cap does not allow the raise
  */
-export function replacementFees(previous: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
-  const least = capFees(fresh, capWei) ?? previous
+export function replacementGasFees(
+  previous: GasFees,
+  fresh: GasFees,
+  capWei: bigint,
+): GasFees | null {
+  const least = capGasFees(fresh, capWei) ?? previous
   const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
   return maxFeePerGas > capWei ? null : { maxFeePerGas, maxPriorityFeePerGas }
@@ -55,8 +59,8 @@ export function replacementFees(previous: GasFees, fresh: GasFees, capWei: bigin
  * @param capWei highest price of a unit of gas
  * @returns null where the cap allows no more than was offered
  */
-export function doubledFees(offered: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
-  const least = capFees(fresh, capWei)
+export function doubledGasFees(offered: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
+  const least = capGasFees(fresh, capWei)
   if (!least) return null
 
   const maxFeePerGas = min(capWei, max(OFFER_FACTOR * offered.maxFeePerGas, least.maxFeePerGas))
@@ -71,7 +75,7 @@ export function doubledFees(offered: GasFees, fresh: GasFees, capWei: bigint): G
  * Limits an estimate to a cap on the price of a unit of gas.
  * @returns null where the base fee is above the cap: the transaction cannot be mined
  */
-export function capFees(estimate: GasFees, capWei: bigint): GasFees | null {
+export function capGasFees(estimate: GasFees, capWei: bigint): GasFees | null {
   if (baseFeeOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
   const maxFeePerGas = min(estimate.maxFeePerGas, capWei)
   return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
@@ -90,7 +94,7 @@ export const priceCapWei = (pricesWei: readonly bigint[], demandWei: bigint = 0n
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
-export const maxCostWei = (gas: bigint, fees: GasFees, valueWei: bigint): bigint =>
+export const maxTransactionCostWei = (gas: bigint, fees: GasFees, valueWei: bigint): bigint =>
   gas * fees.maxFeePerGas + valueWei
 
 const median = (values: readonly bigint[]): bigint =>

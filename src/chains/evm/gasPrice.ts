@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/index.js'
 import { fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { cacheFor } from '../rpc/served.js'
-import { estimateFees, type GasFees, priceCapWei } from './gasFees.js'
+import { estimateGasFees, type GasFees, priceCapWei } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
@@ -57,7 +57,7 @@ export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<GasFe
   ])
   // the last element is the next block's base fee
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
-  return estimateFees(
+  return estimateGasFees(
     baseFeeWei,
     (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
     suggestedWei > demandWei ? suggestedWei : demandWei,

@@ -96,7 +96,7 @@ export function unpackRecord(
 
 /**
  * What logs of a chain add to its record: for each event the words of its fields, in the contract's order.
- * @param logs all logs that `logFilterOf` requests, in order, each with exactly the words of its event (`isOfEvent`)
+ * @param logs all logs that `logFilterOf` requests, in order, each with exactly the words of its event (`isLogOfEvent`)
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */

@@ -6,7 +6,7 @@ import {
   type NonceTx,
   type TxPurpose,
 } from '../../registry/outbox.js'
-import { withMargin } from '../margins.js'
+import { addPriceMargin } from '../margins.js'
 import { type Call, type Rpc, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -19,7 +19,7 @@ import {
 import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { contractReader } from './contracts/read.js'
-import { capFees, type GasFees, maxCostWei } from './gasFees.js'
+import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
 import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
 import {
   agreedNonceView,
@@ -48,10 +48,10 @@ const TX_GAS = 21_000n
 const MAX_TX_GAS = 1n << 24n
 
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
-export type CallCache = (ask: Call) => Call
+export type RpcCallCache = (ask: Call) => Call
 
 /** Starts a cache for one batch. Failed calls are not cached. */
-export function createCallCache(): CallCache {
+export function createRpcCallCache(): RpcCallCache {
   const nodes = new Map<Call, Map<string, Promise<unknown>>>()
   return (ask) => {
     const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
@@ -75,7 +75,7 @@ export function createCallCache(): CallCache {
 export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
-  memo: CallCache = (ask) => ask,
+  memo: RpcCallCache = (ask) => ask,
   demand: DemandedTip = createDemandedTip(),
 ) {
   const { rpc, config } = chain
@@ -116,7 +116,7 @@ export function createNonceSender(
     /** Like `broadcast`. A tip that a refusal names raises the next estimates. */
     async broadcast(raw: Hex): Promise<number | null> {
       try {
-        return await broadcast(rpc, raw)
+        return await broadcastTransaction(rpc, raw)
       } catch (error) {
         demand.note(demandedTipWei(error))
         throw error
@@ -133,7 +133,7 @@ type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees
  * @returns the newest block when a node accepted the transaction; null where that block could not be read
  * @throws the node's refusal; ChainUnavailableError
  */
-export async function broadcast(rpc: Rpc, raw: Hex): Promise<number | null> {
+export async function broadcastTransaction(rpc: Rpc, raw: Hex): Promise<number | null> {
   const hand = async (ask: Call) => {
     const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
     try {
@@ -200,11 +200,11 @@ async function prepareCall(
       leastGas === null ? tx : { ...tx, gas: rpcQuantity(leastGas) },
       'latest',
     ])
-    const estimated = withMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
+    const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
     // checked here, before the job takes a nonce
-    return balance < maxCostWei(gas, fees, valueWei)
+    return balance < maxTransactionCostWei(gas, fees, valueWei)
       ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
       : { gas, fees }
   } catch (error) {
@@ -249,7 +249,7 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
  * Signs a transfer of 0 wei to the signer itself, at current fees, which uses up a nonce.
  * @returns null while gas costs more than the cap
  */
-export async function signNoop(
+export async function signNoopTransaction(
   { chain, account }: Signer,
   nonce: number,
   capWei: bigint,
@@ -258,7 +258,7 @@ export async function signNoop(
   const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
     prepareTransfer(ask, account.address, 0n),
   )
-  const fees = capFees(fresh, capWei)
+  const fees = capGasFees(fresh, capWei)
   if (!fees) return null
   const { chainId } = config
   const bytes = await signed(account, {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
 import type { Call } from '../rpc/evm.js'
-import { findByNonce, readTransaction, type TransactionQuery } from './transactions.js'
+import { findTransactionByNonce, readTransaction, type TransactionQuery } from './transactions.js'
 
 const HASH = `0x${'ab'.repeat(32)}` as const
 const CONTRACT = `0x${'11'.repeat(20)}` as const
@@ -75,7 +75,7 @@ function find(message: string) {
     if (Number(block) < BLOCK - 3) throw gone
     return Number(block) < BLOCK ? TX.nonce : '0x8'
   }) as Call
-  return findByNonce(call, { sender: CONTRACT, nonce: 7, confirmed: BLOCK + 2 })
+  return findTransactionByNonce(call, { sender: CONTRACT, nonce: 7, confirmed: BLOCK + 2 })
 }
 
 /** Messages as in the source code of the nodes. */

@@ -130,7 +130,7 @@ interface NonceQuestion {
  * state the node still has.
  * @returns null while the nonce is unused up to `confirmed`, or where the needed state is pruned
  */
-export async function findByNonce(
+export async function findTransactionByNonce(
   call: Call,
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {

@@ -12,7 +12,7 @@ import {
 } from './errors.js'
 import { classifyHeads, type Head, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
 import { type Call, type CapacityShare, isFaultOfNode, RpcNode, WrongChainError } from './node.js'
-import { CAPACITY_SHARES, type NodeConsumer } from './shares.js'
+import { type NodeConsumer, RPC_CAPACITY_SHARES } from './shares.js'
 
 export { type Call, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
@@ -145,7 +145,7 @@ export class NodePool<Hash extends string> {
   forUse(use: NodeConsumer): NodePool<Hash> {
     return (
       this.#family.pools.get(use) ??
-      new NodePool({ ...this.#options, share: CAPACITY_SHARES[use] }, this.#family, use)
+      new NodePool({ ...this.#options, share: RPC_CAPACITY_SHARES[use] }, this.#family, use)
     )
   }
 

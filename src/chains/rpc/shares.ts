@@ -13,7 +13,7 @@ const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
  * Limits of the consumers whose calls anonymous requests cause. The limit of `judge` allows all of its concurrent
  * requests.
  */
-export const CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
+export const RPC_CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,

@@ -1,12 +1,12 @@
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
-import { mapWithoutBlocking, waitForTurn } from '../../ops/turns.js'
+import { mapWithoutBlocking, waitForEventLoopTurn } from '../../ops/turns.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
-import { withMargin } from '../margins.js'
+import { addPriceMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
 import { cacheFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -50,7 +50,7 @@ export function createQuoter(
 
   const blockhashes = cacheFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
-  return async ({ sender, names, referral, turn = () => waitForTurn(NO_ASKER) }) => {
+  return async ({ sender, names, referral, turn = () => waitForEventLoopTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),
@@ -61,7 +61,7 @@ export function createQuoter(
       genesisHash: bs58.decode(genesis),
       programId: registrar.programId.toBytes(),
     }
-    const fee = weiToLamports(withMargin(HUB_DELIVERY_GAS * now.gasPriceWei, 'delivery'), now)
+    const fee = weiToLamports(addPriceMargin(HUB_DELIVERY_GAS * now.gasPriceWei, 'delivery'), now)
     const quoted = names.map(({ name, amountWei }) => ({
       name,
       amountWei,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Call, NodePool } from '../rpc/nodes.js'
-import { createRateReader, type FeedPrice, feedPriceProblem, weiToLamports } from './rates.js'
+import { createRateReader, type PriceFeedAnswer, priceFeedProblem, weiToLamports } from './rates.js'
 
 const NOW_S = 1_800_000_000
 const feeds = {
@@ -109,13 +109,13 @@ it('compares no price with one from before the clock was set back', async () => 
 })
 
 const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }
-const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): FeedPrice => ({
+const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): PriceFeedAnswer => ({
   answer,
   decimals,
   updatedAtS,
 })
 
-it.each<[string, FeedPrice, FeedPrice | null, RegExp | null]>([
+it.each<[string, PriceFeedAnswer, PriceFeedAnswer | null, RegExp | null]>([
   ['fresh and first', price(200n), null, null],
   ['as old as allowed', price(200n, 8, NOW_S - 3_600), null, null],
   ['stale', price(200n, 8, NOW_S - 3_601), null, /3601 s old/],
@@ -128,7 +128,7 @@ it.each<[string, FeedPrice, FeedPrice | null, RegExp | null]>([
   ['down by more', price(89n), price(100n), /moved/],
   ['the same in other decimals', price(10_000n, 10), price(100n, 8), null],
 ])('a price is judged: %s', (_, now, earlier, problem) => {
-  const found = feedPriceProblem(now, earlier, BOUNDS, NOW_S)
+  const found = priceFeedProblem(now, earlier, BOUNDS, NOW_S)
   if (problem) expect(found).toMatch(problem)
   else expect(found).toBeNull()
 })

@@ -18,8 +18,8 @@ const SERVES_MS = 2_000
 const REMEMBERED_MS = 10 * 60_000
 
 export interface HubRates {
-  ethUsd: FeedPrice
-  solUsd: FeedPrice
+  ethUsd: PriceFeedAnswer
+  solUsd: PriceFeedAnswer
   /** Gas price on the hub, wei. */
   gasPriceWei: bigint
 }
@@ -40,7 +40,7 @@ export function createRateReader(
   const isNear = (a: HubRates, b: HubRates): boolean =>
     FEEDS.every(
       (feed) =>
-        !feedPriceProblem(
+        !priceFeedProblem(
           b[feed],
           a[feed],
           { maxMovePercent, maxAgeSeconds: Number.POSITIVE_INFINITY },
@@ -68,7 +68,7 @@ export function createRateReader(
     const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
     for (const feed of FEEDS) {
       const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
-      const problem = feedPriceProblem(
+      const problem = priceFeedProblem(
         rates[feed],
         earlier?.[feed] ?? null,
         bounds,
@@ -95,7 +95,7 @@ async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubR
   return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
-async function readPrice(call: Call, feed: Hex): Promise<FeedPrice> {
+async function readPrice(call: Call, feed: Hex): Promise<PriceFeedAnswer> {
   const read = contractReader(call, feed, AGGREGATOR)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     read('decimals'),
@@ -105,7 +105,7 @@ async function readPrice(call: Call, feed: Hex): Promise<FeedPrice> {
 }
 
 /** A price of an aggregator (AggregatorV3: `latestRoundData`, `decimals`). */
-export interface FeedPrice {
+export interface PriceFeedAnswer {
   /** US dollars times 10^decimals. */
   answer: bigint
   decimals: number
@@ -124,9 +124,9 @@ interface PriceBounds {
  * Reason to refuse a price. Null where the price is accepted.
  * @param earlier price of the last quotes; null when there were none recently
  */
-export function feedPriceProblem(
-  price: FeedPrice,
-  earlier: FeedPrice | null,
+export function priceFeedProblem(
+  price: PriceFeedAnswer,
+  earlier: PriceFeedAnswer | null,
   bounds: PriceBounds,
   nowS: number,
 ): string | null {

@@ -9,7 +9,7 @@ import {
 import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
-import { withMargin } from '../margins.js'
+import { addPriceMargin } from '../margins.js'
 import { errorWithCauses, fallbackIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
@@ -214,7 +214,7 @@ async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Pro
   // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
-    ? Number(withMargin(BigInt(value.unitsConsumed), 'units'))
+    ? Number(addPriceMargin(BigInt(value.unitsConsumed), 'units'))
     : MAX_BATCH_UNITS
 }
 

@@ -18,7 +18,12 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
-import { configuredChain, type NetworkOptions, networksOf, parseNameArgument } from '../values.js'
+import {
+  configuredChain,
+  type NetworkOptions,
+  networksOfOptions,
+  parseNameArgument,
+} from '../values.js'
 import { readAirdropFile, type UnreadableLine } from './allocations.js'
 
 export interface AirdropOptions extends NetworkOptions {
@@ -89,7 +94,7 @@ export async function setDistributorCommand(
 
 /** `clusterd airdrop list`. */
 export async function printAirdrops({ json, ...options }: AirdropOptions): Promise<void> {
-  const airdrops = await withPool((pool) => listAirdrops(pool, networksOf(options)))
+  const airdrops = await withPool((pool) => listAirdrops(pool, networksOfOptions(options)))
   printList(airdrops, {
     json,
     none: 'No airdrops.',
@@ -163,7 +168,7 @@ export async function requireAirdrop(
   options: AirdropOptions,
 ): Promise<Airdrop> {
   const community = parseNameArgument(name, 'community')
-  const networks = networksOf(options)
+  const networks = networksOfOptions(options)
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter(
     (it) => it !== null,
   )
@@ -183,7 +188,8 @@ function networkOfChain(label: string, options: NetworkOptions): Network {
     throw new Error(
       `--chain is the network label of an EVM chain, such as 1 or 8453, not "${label}".`,
     )
-  if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
+  if (!networksOfOptions(options).includes(of))
+    throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import {
   addNetworkOptions,
@@ -30,8 +30,8 @@ drop.csv:
   0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
   EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000`
 
-const run = lazyActions(() => import('./airdrop.js'))
-const runDeploy = lazyActions(() => import('./deploy.js'))
+const run = lazyCommandActions(() => import('./airdrop.js'))
+const runDeploy = lazyCommandActions(() => import('./deploy.js'))
 
 /** `clusterd airdrop …`. */
 export function addAirdropCommands(program: Command): void {

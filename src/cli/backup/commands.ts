@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const check = lazyActions(() => import('./check.js'))
+const check = lazyCommandActions(() => import('./check.js'))
 
 /** `clusterd backup …`: checks whether a dump can be restored. */
 export function addBackupCommands(program: Command): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { FamilyCommands } from '../family.js'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
 
@@ -13,7 +13,7 @@ Examples:
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
-const run = lazyActions(() => import('./contracts.js'))
+const run = lazyCommandActions(() => import('./contracts.js'))
 
 export const evmCommands: FamilyCommands = { add: addContractCommands }
 

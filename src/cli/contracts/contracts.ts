@@ -9,8 +9,11 @@ import {
   deploymentStepsOf,
   STEP_ORDER,
 } from '../../chains/evm/deployment/item.js'
-import { findDeploymentBlock, waitUntilSettled } from '../../chains/evm/deployment/send.js'
-import { desiredChains } from '../../config/desired.js'
+import {
+  findDeploymentBlock,
+  waitUntilTransactionsSettle,
+} from '../../chains/evm/deployment/send.js'
+import { desiredChainDeployments } from '../../config/desired.js'
 import {
   ConfigError,
   chainPresetOf,
@@ -21,7 +24,7 @@ import {
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
 import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
-import { type NetworkOptions, networkOf } from '../values.js'
+import { type NetworkOptions, networkOfOptions } from '../values.js'
 import { ensDeploymentSettings } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
@@ -39,9 +42,9 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
   // without a `deployment` the error then names the network of the chains
   const inUse = described[0] ?? draft.chains[0]!.network
-  const network: Network = networkOf({ testnet, mainnet }) ?? inUse
+  const network: Network = networkOfOptions({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
-  const desired = desiredChains(draft, network)
+  const desired = desiredChainDeployments(draft, network)
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
@@ -143,7 +146,9 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
     await Promise.all(
-      [...opened.chains.values()].map((chain) => waitUntilSettled(chain, account.address)),
+      [...opened.chains.values()].map((chain) =>
+        waitUntilTransactionsSettle(chain, account.address),
+      ),
     )
   const items = await opened.compare()
   const stuck = items.find(

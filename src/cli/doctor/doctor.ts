@@ -1,7 +1,7 @@
 import {
   type Config,
   ConfigError,
-  examineConfig,
+  readConfigWithProblems,
   readMissingNewFields,
 } from '../../config/index.js'
 import type { DaemonChainFamily } from '../../daemon/families/family.js'
@@ -44,9 +44,9 @@ function print({ about, level, found, advice }: Finding): void {
 }
 
 async function examine(families: readonly DaemonChainFamily[]): Promise<Finding[]> {
-  let read: ReturnType<typeof examineConfig>
+  let read: ReturnType<typeof readConfigWithProblems>
   try {
-    read = examineConfig()
+    read = readConfigWithProblems()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return [misconfigured(error)]

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { LABELLED_FAMILIES } from '../../registry/families.js'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 
-const init = lazyActions(() => import('./init.js'))
+const init = lazyCommandActions(() => import('./init.js'))
 
 const repeated = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, blockParser, wholeNumberParser } from '../values.js'
 
-const replay = lazyActions(() => import('./replay.js'))
-const verify = lazyActions(() => import('./verify.js'))
-const rewind = lazyActions(() => import('./rewind.js'))
-const restored = lazyActions(() => import('./restored.js'))
-const exported = lazyActions(() => import('./export.js'))
-const actions = lazyActions(() => import('./actions.js'))
+const replay = lazyCommandActions(() => import('./replay.js'))
+const verify = lazyCommandActions(() => import('./verify.js'))
+const rewind = lazyCommandActions(() => import('./rewind.js'))
+const restored = lazyCommandActions(() => import('./restored.js'))
+const exported = lazyCommandActions(() => import('./export.js'))
+const actions = lazyCommandActions(() => import('./actions.js'))
 
 export function addJournalCommands(program: Command): void {
   const journal = program

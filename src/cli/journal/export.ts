@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 import { readFeedLogState, readTiles } from '../../db/journal/log.js'
-import { type LogOfNetwork, readEntryBundle } from '../../push/leaves.js'
+import { type NetworkLog, readEntryBundle } from '../../push/leaves.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
 import {
@@ -21,7 +21,7 @@ import { consistencyRanges, isConsistent } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
-import { type NetworkOptions, networksOf } from '../values.js'
+import { type NetworkOptions, networksOfOptions } from '../values.js'
 
 /** Result of a network. */
 interface Exported {
@@ -42,7 +42,7 @@ export async function exportLog(
   const { out, json } = options
   const written = await withPool(async (pool) => {
     const found: Exported[] = []
-    for (const network of networksOf(options)) {
+    for (const network of networksOfOptions(options)) {
       const exported = await exportNetwork(pool, network, join(out, network))
       if (exported) found.push(exported)
     }
@@ -80,7 +80,7 @@ async function exportNetwork(
 /** @throws Error where a log does not continue the checkpoint file of an earlier export */
 async function assertContinues(
   pool: pg.Pool,
-  log: LogOfNetwork & TreeHead,
+  log: NetworkLog & TreeHead,
   file: string,
 ): Promise<void> {
   if (!existsSync(file)) return
@@ -104,7 +104,7 @@ function* tilesOf(size: number): Generator<Tile> {
   }
 }
 
-const readTile = async (pool: pg.Pool, { network, generation }: LogOfNetwork, tile: Tile) =>
+const readTile = async (pool: pg.Pool, { network, generation }: NetworkLog, tile: Tile) =>
   (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {

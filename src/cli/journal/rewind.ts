@@ -8,7 +8,7 @@ import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
 import { checkedRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
-import { configuredChain, type NetworkOptions, networksOf } from '../values.js'
+import { configuredChain, type NetworkOptions, networksOfOptions } from '../values.js'
 
 export interface RewindCommand extends NetworkOptions {
   chain: string
@@ -25,7 +25,7 @@ export interface RewindCommand extends NetworkOptions {
 export async function rewindChain(command: RewindCommand): Promise<void> {
   const { block, chain: label, yes } = command
   const config = configuredChain(label)
-  if (!networksOf(command).includes(config.network))
+  if (!networksOfOptions(command).includes(config.network))
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   if (yes && block === undefined)
     throw new Error('--yes needs --block: a run without both names the block that will do.')

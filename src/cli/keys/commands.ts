@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { wholeNumberParser } from '../values.js'
 
 const UNITS = { min: 1, max: 10_000_000 }
-const keys = lazyActions(() => import('./keys.js'))
-const shares = lazyActions(() => import('./reseal.js'))
+const keys = lazyCommandActions(() => import('./keys.js'))
+const shares = lazyCommandActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program

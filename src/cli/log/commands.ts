@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const log = lazyActions(() => import('./log.js'))
+const log = lazyCommandActions(() => import('./log.js'))
 
 export function addLogCommands(program: Command): void {
   const command = program.command('log').description('the signed log of the feed')

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
 
-const run = lazyActions(() => import('./outbox.js'))
+const run = lazyCommandActions(() => import('./outbox.js'))
 
 /** `clusterd outbox …`: the relayer's jobs. */
 export function addOutboxCommands(program: Command): void {

@@ -11,7 +11,7 @@ import { txIdText } from '../../registry/primitives/txId.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
 import { durationText, errorMessageOf, printFields, printList } from '../output.js'
-import { type NetworkOptions, networksOf, wholeNumberParser } from '../values.js'
+import { type NetworkOptions, networksOfOptions, wholeNumberParser } from '../values.js'
 
 interface Options extends NetworkOptions {
   all?: boolean
@@ -34,7 +34,7 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
   const jobs = await withPool(async (pool) => {
     const found = await listJobs(
       pool,
-      { states, networks: networksOf(options), limit },
+      { states, networks: networksOfOptions(options), limit },
       (error, { job }) => console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
     )
     return labelled(pool, found)
@@ -130,7 +130,7 @@ export async function showOrSetNonce(
   options: Options & { signer?: Buffer },
 ): Promise<void> {
   const signers = await withPool(async (pool) => {
-    const all = await listSigners(pool, networksOf(options))
+    const all = await listSigners(pool, networksOfOptions(options))
     const chosen = all.filter(
       ({ label, signer }) =>
         (chain === undefined || label === chain) &&

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
-import { type DeploymentChain, sendCall } from '../../chains/evm/deployment/send.js'
+import { type DeploymentChain, sendDeploymentCall } from '../../chains/evm/deployment/send.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { readOptionKey } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -55,7 +55,7 @@ interface Way {
  * Sends steps one by one, in order, until one needs another key. With `--unsigned` it prints all of them instead.
  * @returns whether steps were sent
  * @throws Error with one sentence where the key is missing, or is not the one that the first step needs; as
- * `sendCall`
+ * `sendDeploymentCall`
  */
 export async function sendDeploymentSteps(
   steps: readonly DeploymentStep[],
@@ -92,7 +92,7 @@ export async function sendDeploymentSteps(
   for (const step of own) console.log(lineOf(step))
   await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
   for (const step of own) {
-    const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
+    const { block, hash } = await sendDeploymentCall(chains.get(step.chain)!, account, step)
     console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
   }
   if (rest) console.log(rest)

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { FamilyCommands } from '../family.js'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
 import { generateSolanaKey } from './madeKey.js'
 
-const run = lazyActions(() => import('./solana.js'))
-const runDeploy = lazyActions(() => import('./deploy.js'))
+const run = lazyCommandActions(() => import('./solana.js'))
+const runDeploy = lazyCommandActions(() => import('./deploy.js'))
 
 export const solanaCommands: FamilyCommands = { add: addSolanaCommands, makeKey: generateSolanaKey }
 

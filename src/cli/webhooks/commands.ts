@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { lazyActions } from '../lazily.js'
+import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions } from '../values.js'
 
-const webhooks = lazyActions(() => import('./webhooks.js'))
+const webhooks = lazyCommandActions(() => import('./webhooks.js'))
 
 const HELP = `
 A message is a POST of JSON with the headers webhook-id, webhook-timestamp and webhook-signature (standardwebhooks.com).

@@ -20,7 +20,8 @@ import {
 } from './airdrops.js'
 import { packTreePages } from './pages.js'
 
-export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
+export interface AirdropLoadRequest
+  extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** True if the file may replace another one that nobody has claimed from. */
   replaces: boolean
   nowMs: number
@@ -42,7 +43,7 @@ export interface AccountAllocation {
  */
 export async function loadAirdrop(
   pool: pg.Pool,
-  request: LoadRequest,
+  request: AirdropLoadRequest,
   rows: readonly AccountAllocation[],
 ): Promise<{ airdrop: Airdrop; isNew: boolean }> {
   const { network, community } = request
@@ -150,7 +151,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
     )
 }
 
-function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
+function assertReplaceable(existing: StoredFile, { replaces }: AirdropLoadRequest): void {
   if (existing.claimed.seen > 0)
     throw new AirdropError(claimedFromText(existing, 'it can not be replaced any more'))
   if (!replaces)

@@ -1,6 +1,6 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
@@ -34,7 +34,7 @@ const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GE
 
 /** Statements that delete expired rows, by what the rows are. Parameters: network and limit. */
 const expired = (network: Network): Record<string, string> => {
-  const journal = partitionOf('journal', network)
+  const journal = partitionName('journal', network)
   return {
     'transactions that came to nothing': `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
       SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { StageClock } from '../../ops/stages.js'
-import { fold, rowKeysOf } from '../../registry/fold/index.js'
+import { fold, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type {
   ClusterRow,
   CommunityNameRow,
@@ -19,11 +19,11 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
-import { type PartitionedTable, partitionOf } from '../pg/partitions.js'
+import { type PartitionedTable, partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
-import { type FoundRowKeys, findRowsOfKeys, loadRegistrySlice } from './slice.js'
+import { type FoundRows, findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
@@ -63,13 +63,13 @@ export const findRowsOfEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
-): Promise<FoundRowKeys> => findRowsOfKeys(db, network, rowKeysOf(entries))
+): Promise<FoundRows> => findRowsOfKeys(db, network, rowKeysOfEntries(entries))
 
 /** Entries to fold under the head's lock, with the rows that `findRowsOfEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
-  probed: FoundRowKeys
+  probed: FoundRows
   /** Clock that measures the stages of the calling indexer's loop. */
   stages?: StageClock
 }
@@ -108,9 +108,9 @@ export async function writeFoldedBatch(
   const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
-      await copyRows(client, network, { table: partitionOf(table, network), columns, items })
+      await copyRows(client, network, { table: partitionName(table, network), columns, items })
   await inPipeline(client, (db) => [
-    ...writeChanges(db, network, changes, { isCopied }),
+    ...writeRowChanges(db, network, changes, { isCopied }),
     ...others(db),
   ])
 }
@@ -118,7 +118,7 @@ export async function writeFoldedBatch(
 /**
  * Writes the rows of a fold and advances the locked head, in one pipeline. Writes nothing for a fold without entries.
  */
-export function writeChanges(
+export function writeRowChanges(
   db: Queryable,
   network: Network,
   changes: RowChanges,
@@ -179,7 +179,7 @@ const insertAll = (
   isCopied: boolean,
 ): Promise<unknown>[] =>
   [...(isCopied ? [] : rowsOfMany(changes)), ...rowsOfFew(changes)].map(({ table, ...rows }) =>
-    insertRows(db, network, { table: partitionOf(table, network), ...rows }),
+    insertRows(db, network, { table: partitionName(table, network), ...rows }),
   )
 
 const JOURNAL: ArrayColumns<JournalRow> = [
@@ -232,7 +232,7 @@ async function updateWallets(
   network: Network,
   rows: readonly WalletRow[],
 ): Promise<void> {
-  const text = `UPDATE ${partitionOf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
+  const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   await execute(db, network, { name: `update_wallets_${network}`, text }, WALLET.values(rows))
 }
@@ -242,7 +242,7 @@ async function removeWallets(
   network: Network,
   rows: RowChanges['walletRemovals'],
 ): Promise<void> {
-  const text = `DELETE FROM ${partitionOf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
+  const text = `DELETE FROM ${partitionName('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
   await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
@@ -253,7 +253,7 @@ async function freeNames(
   network: Network,
   rows: RowChanges['communityNamesFreed'],
 ): Promise<void> {
-  const text = `DELETE FROM ${partitionOf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
+  const text = `DELETE FROM ${partitionName('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
     WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
   await execute(db, network, text, [
     rows.map(({ community }) => community),
@@ -266,7 +266,7 @@ async function moveNames(
   network: Network,
   moves: readonly MovedName[],
 ): Promise<void> {
-  const text = `UPDATE ${partitionOf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
+  const text = `UPDATE ${partitionName('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON_BID_OUTCOME}`
   // a batch may move the same name twice
@@ -284,7 +284,7 @@ async function endMoves(
   await execute(
     db,
     network,
-    `DELETE FROM ${partitionOf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`,
+    `DELETE FROM ${partitionName('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`,
     [sources],
   )
 }
@@ -298,7 +298,7 @@ async function markCommunities(
   network: Network,
   rows: readonly CommunityRow[],
 ): Promise<void> {
-  const text = `UPDATE ${partitionOf('names', network)} SET community = true
+  const text = `UPDATE ${partitionName('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON_BID_OUTCOME} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])
 }

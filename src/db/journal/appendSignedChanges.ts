@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fold, rowKeysOf } from '../../registry/fold/index.js'
+import { fold, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { RegistrySlice, RowChanges } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
@@ -7,12 +7,12 @@ import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
-import { writeChanges } from './append.js'
+import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
 import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
@@ -83,7 +83,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       body: encodeChange(change),
     }),
   )
-  const keys = rowKeysOf(undated)
+  const keys = rowKeysOfEntries(undated)
   if (within) keys.clusterIds.add(mapKey(within))
   return inTransaction(
     pool,
@@ -139,7 +139,7 @@ function decide(
 
 const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>
   changes.journal.length > 0
-    ? [...writeChanges(db, network, changes), notifyNetwork(db, network)]
+    ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
     : []
 
 function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
@@ -158,7 +158,7 @@ async function idOf(
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  const text = `SELECT id FROM ${partitionOf('clusters', network)} WHERE network = $1 AND serial = $2`
+  const text = `SELECT id FROM ${partitionName('clusters', network)} WHERE network = $1 AND serial = $2`
   const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
     serial,
   ])

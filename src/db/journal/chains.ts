@@ -156,7 +156,7 @@ export async function readGenesisHash(
 }
 
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
-export type Checkpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
+export type ChainCheckpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const MOVE = {
   name: 'move_checkpoint',
@@ -168,7 +168,11 @@ const MOVE = {
  * Moves a checkpoint by compare-and-set, in the transaction of its rows.
  * @throws Error when another process has moved it
  */
-export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoint): Promise<void> {
+export async function moveChainCheckpoint(
+  db: Queryable,
+  row: ChainRow,
+  to: ChainCheckpoint,
+): Promise<void> {
   const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash, to.record]
   if ((await execute(db, row.network, MOVE, values)) !== 1)
     throw new Error(

@@ -5,7 +5,7 @@ import type { LeafEvent } from '../../registry/log/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
-import { partitionOf, STATE_TABLES } from '../pg/partitions.js'
+import { partitionName, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 import { writeFoldedBatch } from './append.js'
@@ -93,7 +93,7 @@ export class MirrorWriter {
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await deleteLogs(client, network, generation)
-      for (const table of TABLES) await client.query(`DELETE FROM ${partitionOf(table, network)}`)
+      for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)
     }
@@ -166,7 +166,7 @@ export class MirrorWriter {
     await writeLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
-      for (const table of TABLES) await client.query(`ANALYZE ${partitionOf(table, network)}`)
+      for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }
 }

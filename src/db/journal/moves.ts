@@ -3,7 +3,7 @@ import { decodeEntry } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
@@ -18,8 +18,8 @@ interface NamesMove {
 }
 
 async function nextSource(db: Queryable, network: Network): Promise<Buffer | undefined> {
-  const text = `SELECT c.id FROM ${partitionOf('moves', network)} m
-    JOIN ${partitionOf('clusters', network)} c ON c.network = m.network AND c.serial = m.source
+  const text = `SELECT c.id FROM ${partitionName('moves', network)} m
+    JOIN ${partitionName('clusters', network)} c ON c.network = m.network AND c.serial = m.source
     WHERE m.network = $1 ORDER BY m.seq LIMIT 1`
   const [row] = await query<{ id: Buffer }>(db, network, { name: `next_move_${network}`, text })
   return row?.id

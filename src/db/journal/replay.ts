@@ -3,7 +3,7 @@ import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKindOfCode } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
-import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
+import { type PartitionedTable, partitionName, STATE_TABLES } from '../pg/partitions.js'
 import { type PlainRow, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../pg/session.js'
 import { appendEntries } from './append.js'
@@ -134,7 +134,7 @@ export async function createFoldSchema(
   const live = liveSchemaName(writer)
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
-    const name = partitionOf(table, network)
+    const name = partitionName(table, network)
     await writer.query(
       `CREATE ${kind} ${schema}.${name} (LIKE ${live}.${name} INCLUDING ALL${check})`,
     )
@@ -156,7 +156,7 @@ async function readEntries(
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchemaName(reader)}.${partitionOf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchemaName(reader)}.${partitionName('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )

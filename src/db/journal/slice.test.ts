@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
-import { rowKeysOf } from '../../registry/fold/index.js'
-import type { RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
+import { rowKeysOfEntries } from '../../registry/fold/index.js'
+import type { JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
@@ -19,7 +19,7 @@ beforeAll(() => {
   pool = database.pool
 })
 
-const load = (keys: RowKeys): Promise<RegistrySlice> =>
+const load = (keys: JournalRowKeys): Promise<RegistrySlice> =>
   inTransaction(pool, async (client) =>
     loadSlice(client, 'testnet', await readJournalHead(client, 'testnet'), keys),
   )
@@ -48,8 +48,8 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const seqs = { createdSeq: 1, updatedSeq: 1 }
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
   const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
-  const keys: RowKeys = {
-    ...rowKeysOf([]),
+  const keys: JournalRowKeys = {
+    ...rowKeysOfEntries([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => mapKey(wallet(n)))),
     // as when the entry is a bid
@@ -84,8 +84,8 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
 
 test('a wallet’s next cluster has the next number, at any number of created clusters', async () => {
   const creator = wallet(9)
-  const keys: RowKeys = {
-    ...rowKeysOf([]),
+  const keys: JournalRowKeys = {
+    ...rowKeysOfEntries([]),
     wallets: new Set([mapKey(creator)]),
     actors: new Set([mapKey(creator)]),
   }

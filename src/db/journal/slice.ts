@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import type { JournalHead, RegistrySlice, RowKeys } from '../../registry/fold/rows.js'
+import type { JournalHead, JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { nameHolderSql } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
@@ -20,8 +20,8 @@ interface Found {
 }
 
 /** Rows that `findRowsOfKeys` found: the first of the statements that load a `RegistrySlice`. */
-export interface FoundRowKeys {
-  keys: RowKeys
+export interface FoundRows {
+  keys: JournalRowKeys
   names: readonly string[]
   wallets: readonly string[]
   /** Keys of the clusters that were requested by id. */
@@ -33,8 +33,8 @@ export interface FoundRowKeys {
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
-  keys: RowKeys,
-): Promise<FoundRowKeys> {
+  keys: JournalRowKeys,
+): Promise<FoundRows> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
@@ -54,7 +54,7 @@ export async function findRowsOfKeys(
 export async function loadRegistrySlice(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
-  { keys, names, wallets, clusters, found }: FoundRowKeys,
+  { keys, names, wallets, clusters, found }: FoundRows,
 ): Promise<RegistrySlice> {
   const owners = new Map<string, number>()
   const slice: RegistrySlice = {
@@ -129,16 +129,16 @@ async function probe(
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
     SELECT '${source}', k.ord::int, c.serial, NULL
     FROM unnest(${ids}::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
-      SELECT serial FROM ${partitionOf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+      SELECT serial FROM ${partitionName('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql({ network: code, moves: partitionOf('moves', network) }, 'n.cluster')} AS cluster FROM ${partitionOf('names', network)} n
+      SELECT ${nameHolderSql({ network: code, moves: partitionName('moves', network) }, 'n.cluster')} AS cluster FROM ${partitionName('names', network)} n
       WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
     UNION ALL
     SELECT 'wallet', k.ord::int, w.cluster, w.private
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
-      SELECT cluster, private FROM ${partitionOf('wallets', network)}
+      SELECT cluster, private FROM ${partitionName('wallets', network)}
       WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`

@@ -1,14 +1,14 @@
 import type {
   ClusterName,
+  JournalRowKeys,
   MoveRow,
   RegistrySlice,
-  RowKeys,
   WalletRow,
 } from '../../registry/fold/rows.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { heldNamesSql } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
@@ -18,7 +18,7 @@ import { type Queryable, query } from '../pg/rows.js'
  */
 export function chooseClustersToLoad(
   { clusters, clusterSerials, verified, owners }: RegistrySlice,
-  keys: RowKeys,
+  keys: JournalRowKeys,
 ): void {
   const whole = new Set<number>()
   for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
@@ -35,17 +35,17 @@ export function chooseClustersToLoad(
 export const loadClusters = (
   db: Queryable,
   slice: RegistrySlice,
-  keys: RowKeys,
+  keys: JournalRowKeys,
 ): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
 /** Names to read of a moving cluster: those that the batch moves, and one more that shows whether any is left. */
-const readOfMoving = ({ movedNames }: RowKeys): number => movedNames + 1
+const readOfMoving = ({ movedNames }: JournalRowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
 function leftClusters(
   { verified, clusterSerials }: RegistrySlice,
-  { movers }: RowKeys,
+  { movers }: JournalRowKeys,
 ): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
@@ -60,12 +60,12 @@ function leftClusters(
 async function readWallets(
   db: Queryable,
   { network, clusters, verified }: RegistrySlice,
-  keys: RowKeys,
+  keys: JournalRowKeys,
 ): Promise<void> {
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
   const serials = [...clusters.keys()]
-  const wallets = `SELECT * FROM ${partitionOf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
+  const wallets = `SELECT * FROM ${partitionName('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
   // OFFSET 0 stops the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
@@ -87,13 +87,13 @@ async function readWallets(
  * clusters whose names may move. Reading all others is too slow under the head's lock: a cluster may hold a hundred
  * thousand.
  */
-async function readNames(db: Queryable, slice: RegistrySlice, keys: RowKeys): Promise<void> {
+async function readNames(db: Queryable, slice: RegistrySlice, keys: JournalRowKeys): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
-  const names = `SELECT n.name, n.seq FROM ${partitionOf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
+  const names = `SELECT n.name, n.seq FROM ${partitionName('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
   const parts = heldNamesSql(
-    { network: NETWORK_CODE[network], moves: partitionOf('moves', network) },
+    { network: NETWORK_CODE[network], moves: partitionName('moves', network) },
     'k.serial',
   )
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
@@ -121,12 +121,12 @@ async function readNames(db: Queryable, slice: RegistrySlice, keys: RowKeys): Pr
 export async function loadMovesInProgress(
   db: Queryable,
   { network, clusters, clusterSerials, moves }: RegistrySlice,
-  keys: RowKeys,
+  keys: JournalRowKeys,
 ): Promise<void> {
   const sliced = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
-  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionOf('moves', network)} m
+  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionName('moves', network)} m
      LEFT JOIN LATERAL (
-       SELECT name, seq FROM ${partitionOf('names', network)} n
+       SELECT name, seq FROM ${partitionName('names', network)} n
        WHERE n.network = $1 AND n.cluster = m.source AND m.source = ANY ($3::int8[]) ORDER BY n.seq LIMIT $4
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`

@@ -3,20 +3,20 @@ import {
   assignmentKey,
   type CommunityNameRow,
   communityNameKey,
+  type JournalRowKeys,
   type RegistrySlice,
-  type RowKeys,
 } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
 export async function loadCommunities(
   db: Queryable,
   slice: RegistrySlice,
-  keys: RowKeys,
+  keys: JournalRowKeys,
 ): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
@@ -37,16 +37,16 @@ export async function readRules(
   communities: ReadonlyMap<string, number>,
 ): Promise<Map<string, RulesVersion[]>> {
   const found = new Map<string, RulesVersion[]>([...communities.keys()].map((name) => [name, []]))
-  const journal = `${partitionOf('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
+  const journal = `${partitionName('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
   const rows = await query<{ name: string; atMs: number; body: Buffer }>(
     db,
     network,
     `SELECT k.name, j.at_ms, j.body
      FROM unnest($3::text[], $4::float8[]) AS k(name, since)
      CROSS JOIN LATERAL (
-       SELECT c.seq FROM ${partitionOf('communities', network)} c
+       SELECT c.seq FROM ${partitionName('communities', network)} c
        WHERE c.network = $1 AND c.name = k.name COLLATE "C" AND c.seq >= coalesce((
-         SELECT b.seq FROM ${partitionOf('communities', network)} b
+         SELECT b.seq FROM ${partitionName('communities', network)} b
          CROSS JOIN LATERAL (SELECT j.at_ms FROM ${journal} AND j.seq = b.seq) at
          WHERE b.network = $1 AND b.name = k.name COLLATE "C" AND at.at_ms <= k.since ORDER BY b.seq DESC LIMIT 1), 0)
      ) c
@@ -80,7 +80,7 @@ async function readTaken(
   const split = pairs.map((pair) => pair.split('/'))
   const text = `SELECT k.community, k.name, n.seq FROM unnest($2::text[], $3::text[]) AS k(community, name)
      CROSS JOIN LATERAL (
-       SELECT n.seq FROM ${partitionOf('community_names', slice.network)} n
+       SELECT n.seq FROM ${partitionName('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`
   await addTaken(db, slice, text, [
     split.map(([community]) => community),
@@ -91,9 +91,9 @@ async function readTaken(
 async function readAssigned(
   db: Queryable,
   slice: RegistrySlice,
-  { assignments, claims }: RowKeys,
+  { assignments, claims }: JournalRowKeys,
 ): Promise<void> {
-  const below = `SELECT community, name, assigned, claim FROM ${partitionOf('community_names', slice.network)}
+  const below = `SELECT community, name, assigned, claim FROM ${partitionName('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
   const rows = await query<{
     community: string
@@ -120,17 +120,21 @@ async function readAssigned(
  * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
  * since this runs under the head's lock.
  */
-async function readHiding(db: Queryable, slice: RegistrySlice, keys: RowKeys): Promise<void> {
+async function readHiding(
+  db: Queryable,
+  slice: RegistrySlice,
+  keys: JournalRowKeys,
+): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
   const wanted = wantedNames(slice, keys)
   const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
-       SELECT n.name, n.seq FROM ${partitionOf('community_names', slice.network)} n
+       SELECT n.name, n.seq FROM ${partitionName('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = c.name COLLATE "C"`
   const text = `WITH c AS (
        SELECT k.name FROM unnest($2::text[]) AS k(name) CROSS JOIN LATERAL (
-         SELECT FROM ${partitionOf('communities', slice.network)} c
+         SELECT FROM ${partitionName('communities', slice.network)} c
          WHERE c.network = $1 AND c.name = k.name COLLATE "C" LIMIT 1) c)
      ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
@@ -141,7 +145,7 @@ async function readHiding(db: Queryable, slice: RegistrySlice, keys: RowKeys): P
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */
 function wantedNames(
   { clusters }: RegistrySlice,
-  { wallets: asked, walletNames }: RowKeys,
+  { wallets: asked, walletNames }: JournalRowKeys,
 ): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { partitionOf, STATE_TABLES, type StateTable } from '../pg/partitions.js'
+import { partitionName, STATE_TABLES, type StateTable } from '../pg/partitions.js'
 
 /** Columns that the fold computes, by table, after the network: first the key, then the others. */
 const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
@@ -27,7 +27,7 @@ export async function stateHash(
   const hash = createHash('sha256')
   await hashTables(client, hash, network)
   const code = NETWORK_CODE[network]
-  const entries = `${partitionOf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
+  const entries = `${partitionName('journal', network)} WHERE network = ${code} AND generation = ${generation}`
   await hashQuery(
     client,
     hash,
@@ -39,13 +39,13 @@ export async function stateHash(
 async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): Promise<void> {
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
-    const rows = `FROM ${partitionOf(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
+    const rows = `FROM ${partitionName(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
     // the table `moves` is left out while it is empty, so the hash equals that of versions without moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
   // assignments without a stored claim are left out, so the hash equals that of versions without claims
-  const kept = `FROM ${partitionOf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
+  const kept = `FROM ${partitionName('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
   await hashQuery(
     client,

@@ -82,7 +82,7 @@ export const LONGEST_PAUSE_MS = 2 * 3_600_000
  * Ends the back-off of jobs that wait for the signer's funds, or that were written by a clock ahead of now.
  * @returns how many there were
  */
-export function endBackoffs(
+export function endJobBackoffs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,

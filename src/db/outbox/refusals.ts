@@ -9,7 +9,7 @@ import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/
 import type { Network } from '../../registry/primitives/network.js'
 import { BELONGS_TO_PAYER_SQL, IS_LEFT_TO_PAYER_SQL, IS_UNSENT_SQL } from '../payments/refused.js'
 import { codeListSql } from '../pg/codes.js'
-import { partitionOf } from '../pg/partitions.js'
+import { partitionName } from '../pg/partitions.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
 
@@ -120,7 +120,7 @@ export async function requeueRefusals(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     JOIN ${partitionOf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+     JOIN ${partitionName('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,

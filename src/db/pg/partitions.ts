@@ -17,5 +17,5 @@ export type StateTable = (typeof STATE_TABLES)[number]
  * Name of a network's partition of a table. Writers name the partition itself, so that COPY and plans need no routing.
  * A replay has partitions of the same names in its own schema.
  */
-export const partitionOf = (table: PartitionedTable, network: Network): string =>
+export const partitionName = (table: PartitionedTable, network: Network): string =>
   `${table}_${network}`

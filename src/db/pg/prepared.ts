@@ -1,5 +1,5 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type PartitionedTable, partitionOf, STATE_TABLES } from './partitions.js'
+import { type PartitionedTable, partitionName, STATE_TABLES } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
 /** Values for a statement's text: a network's code, and the names of its partitions by table. */
@@ -40,7 +40,7 @@ export function prepareSingleRow<Row, Values extends readonly unknown[]>(
 
 function leavesOf(network: Network): PartitionNames {
   const tables = ['journal', ...STATE_TABLES] as const
-  const names = tables.map((table) => [table, partitionOf(table, network)])
+  const names = tables.map((table) => [table, partitionName(table, network)])
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
 }
 

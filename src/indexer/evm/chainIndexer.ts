@@ -11,12 +11,12 @@ import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
-  type AttachPoint,
-  attachPointOf,
   hasRecordingContract,
   type ProvedRange,
   provedRange,
+  type RecordAttachPoint,
   readRecordAgreedByNodesOrNull,
+  recordAttachPointOf,
   trustOfRange,
 } from '../../record/prove.js'
 import { isCoveredByRecord } from '../../record/ranges.js'
@@ -70,7 +70,7 @@ export class ChainIndexer {
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: TailBlock[] = []
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
-  #place: AttachPoint | null = null
+  #place: RecordAttachPoint | null = null
   /** Number of checks in a row that found the checkpoint replaced. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Nodes that have to give equal answers. */
@@ -189,7 +189,7 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) {
       await assertCheckpoint(pool, chain, row, epoch)
-      const { place, ground } = await attachPointOf(chain, row)
+      const { place, ground } = await recordAttachPointOf(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showTrust(ground)
     }
@@ -287,7 +287,7 @@ export class ChainIndexer {
   async #follow(
     latest: Header,
     confirmedBlock: number,
-    { place, isFull }: { place: AttachPoint; isFull: boolean },
+    { place, isFull }: { place: RecordAttachPoint; isFull: boolean },
   ): Promise<IndexerOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail

@@ -6,11 +6,11 @@ import { ContradictingError, MissingDataError, transientError } from '../../chai
 import type { AgreedAnswer, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
-  type AttachPoint,
   type CheckedRange,
   hasRecordingContract,
   type ProvedRange,
   provedRange,
+  type RecordAttachPoint,
   rangesCheckedByRecord,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
@@ -38,7 +38,7 @@ export interface RequestedRecord {
 interface KnownTail {
   tail: readonly TailBlock[]
   /** The checkpoint. */
-  place: AttachPoint
+  place: RecordAttachPoint
   /** Nodes that have to give equal answers. */
   nodes: number
 }

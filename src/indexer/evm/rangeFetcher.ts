@@ -2,10 +2,10 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import {
-  type AttachPoint,
   type CheckedRange,
   type KnownRecords,
-  proveUpTo,
+  proveLogsUpTo,
+  type RecordAttachPoint,
   rangesCheckedByRecord,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
@@ -38,7 +38,7 @@ export class RangeFetcher {
    * @param nodes that have to give equal answers
    */
   ranges(
-    before: AttachPoint,
+    before: RecordAttachPoint,
     from: number,
     to: number,
     nodes: number,
@@ -56,7 +56,7 @@ export class RangeFetcher {
    * @throws UndecidedError or ChainUnavailableError that says why neither is known
    */
   async foldAhead(
-    before: AttachPoint,
+    before: RecordAttachPoint,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: Header },
     nodes: number,
     alive: () => void,
@@ -70,7 +70,14 @@ export class RangeFetcher {
     const isHinted = this.#isHinted && isCoveredByRecord(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#folded = await proveUpTo(chain, before, blocks, { number, hash, record }, nodes, alive)
+    this.#folded = await proveLogsUpTo(
+      chain,
+      before,
+      blocks,
+      { number, hash, record },
+      nodes,
+      alive,
+    )
     this.#foldedBy = nodes
     this.#isHinted = true
   }

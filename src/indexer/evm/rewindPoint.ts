@@ -4,7 +4,7 @@ import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
-import { attachPointOf } from '../../record/prove.js'
+import { recordAttachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommonBlock } from './checkpoint.js'
 
@@ -12,7 +12,7 @@ import { newestCommonBlock } from './checkpoint.js'
  * The target of a rewind, checked against the chain: chain and database have to share the block before it. Otherwise
  * the next step halts the chain again.
  * @param block first block to leave out
- * @throws Error with one sentence that names a possible block; errors of `attachPointOf`
+ * @throws Error with one sentence that names a possible block; errors of `recordAttachPointOf`
  */
 export async function checkedRewindTarget(
   pool: pg.Pool,
@@ -31,7 +31,7 @@ export async function checkedRewindTarget(
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // with the record of a later block, logs that are missing before it could not be detected
-  await attachPointOf(chain, row)
+  await recordAttachPointOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
   if (!header)
     throw new Error(

@@ -2,7 +2,7 @@ import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.j
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
-import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
+import { type ChainCheckpoint, moveChainCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
@@ -33,7 +33,7 @@ export function firstWritableBlocks(blocks: readonly TailBlock[]): readonly Tail
 function writeConfirmed(
   db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
-  { to, logs }: { to: Checkpoint; logs: DecodedLogs },
+  { to, logs }: { to: ChainCheckpoint; logs: DecodedLogs },
 ): Promise<unknown>[] {
   const { network, chain } = row
   const { received, sent, payments, credits, ends } = logs
@@ -56,7 +56,7 @@ export interface TailStep {
   extension: TailExtension | null
   minimumWei: bigint
   /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
-  to: Checkpoint | null
+  to: ChainCheckpoint | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
 }
@@ -75,7 +75,7 @@ export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Pr
     // is seen is included
     const [head, , probed] = await inPipeline(client, (db) => [
       lockJournalHead(db, row.network, epoch),
-      to ? moveCheckpoint(db, row, to) : Promise.resolve(),
+      to ? moveChainCheckpoint(db, row, to) : Promise.resolve(),
       to ? findRowsOfEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
     const undecided = probed && { entries: logs.entries, head, probed, stages }

@@ -5,7 +5,7 @@ import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anyOfChecks,
+  anySignatureCheck,
   isSignedByEcdsa,
   type SignatureCheck,
   storedPatternOfPrefixes,
@@ -200,8 +200,8 @@ export const bitcoinWallets: WalletKind = {
   read(text) {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anyOfChecks(possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck))
-    return anyOfChecks(
+      return anySignatureCheck(possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck))
+    return anySignatureCheck(
       possibleDecodings(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },

@@ -4,7 +4,7 @@ import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anyOfChecks,
+  anySignatureCheck,
   isSignedByEcdsa,
   type SignatureCheck,
   storedPatternOfPrefixes,
@@ -51,7 +51,7 @@ export const cosmosWallets: WalletKind = {
   read(text) {
     const { encoded, fields } = openSignatureEnvelope(text)
     const signatures = possibleDecodings(encoded).filter(({ length }) => length === 64)
-    return anyOfChecks(
+    return anySignatureCheck(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),

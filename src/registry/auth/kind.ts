@@ -38,7 +38,9 @@ export const storedPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Check that succeeds where one of the given checks succeeds; null where there is no check. */
-export function anyOfChecks(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
+export function anySignatureCheck(
+  checks: readonly (SignatureCheck | null)[],
+): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)
   return given.length === 0
     ? null

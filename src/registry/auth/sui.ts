@@ -6,7 +6,7 @@ import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anyOfChecks,
+  anySignatureCheck,
   isSignedByEcdsa,
   type SignatureCheck,
   storedPatternOfPrefixes,
@@ -40,7 +40,8 @@ export const suiWallets: WalletKind = {
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
-  read: (text) => anyOfChecks(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
+  read: (text) =>
+    anySignatureCheck(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Signature check of flag ‖ signature ‖ key. Null for other bytes. */

@@ -4,7 +4,7 @@ import { alice, ann, bob, eve, pat } from '../../../test/model/communityFold.js'
 import { emptyRegistry, loadSlice } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
-import { NEWEST_RULES } from '../journal/ruleset.js'
+import { NEWEST_RULESET } from '../journal/ruleset.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { fold } from './index.js'
 
@@ -49,7 +49,7 @@ describe('a batch', () => {
 
   it('decides each entry by the rules of its own version', () => {
     // the wallet limit depends on the version
-    const rulesOf = (version: number) => ({ ...NEWEST_RULES, maxClusterWallets: version })
+    const rulesOf = (version: number) => ({ ...NEWEST_RULESET, maxClusterWallets: version })
     const w = clusterWorld()
     for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
     const decided = (...versions: number[]) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clusterWorld } from '../../../test/model/clusterFold.js'
 import { wallet } from '../../../test/model/communityFold.js'
-import { NEWEST_RULES } from '../journal/ruleset.js'
+import { NEWEST_RULESET } from '../journal/ruleset.js'
 
 /**
  * Outcomes and events of changes. test/model/clusters.test.ts compares entries, names, events and actors with a
@@ -124,7 +124,7 @@ describe('a change', () => {
   })
 
   it('makes no cluster larger than the rules allow, and a wallet that becomes public counts once', () => {
-    const w = clusterWorld(() => ({ ...NEWEST_RULES, maxClusterWallets: 3 }))
+    const w = clusterWorld(() => ({ ...NEWEST_RULESET, maxClusterWallets: 3 }))
     expect(w.add(a, [b, 'b'], [c, 'c'], [d, 'd']).refusal).toEqual({ code: 'wallet_limit' })
     expect(w.registry.clusters).toEqual([])
     expect(w.add(a, [b, 'b'], [c, 'c', true])).toMatchObject({ hasEffect: true })

@@ -19,20 +19,23 @@ import {
   type AcceptedChange,
   communityNameKey,
   type JournalRow,
+  type JournalRowKeys,
   type RegistrySlice,
   type RowChanges,
-  type RowKeys,
 } from './rows.js'
 import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
- * The registry's state as a pure fold of the journal. `rowKeysOf` lists the rows that a batch reads, the writer loads
+ * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the rows that a batch reads, the writer loads
  * them into a `RegistrySlice`, and `fold` returns the rows to write.
  */
 
 /** Keys of the rows that a batch reads. */
-export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
-  const keys: RowKeys = {
+export function rowKeysOfEntries(
+  entries: readonly DecodedEntry[],
+  rulesOf = rulesetOf,
+): JournalRowKeys {
+  const keys: JournalRowKeys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
@@ -56,7 +59,7 @@ export function rowKeysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf)
   return keys
 }
 
-function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
+function addKeys(keys: JournalRowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
     for (const known of [keys.wallets, keys.actors]) known.add(mapKey(content.actor))
   switch (content.kind) {
@@ -98,7 +101,7 @@ function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
 type Named = Pick<PaymentContent, 'community' | 'name'>
 
 function addCommunityName(
-  keys: RowKeys,
+  keys: JournalRowKeys,
   { community, name }: Named,
   wallet: Buffer,
   sinceMs: number,
@@ -109,12 +112,12 @@ function addCommunityName(
   keys.communityNames.add(communityNameKey(community, name))
 }
 
-function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {
+function addCommunity(keys: JournalRowKeys, community: string, sinceMs: number): void {
   keys.names.add(community)
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): void {
+function addCommunityBidders(keys: JournalRowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(mapKey(content.wallet))
@@ -127,7 +130,7 @@ function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): v
  * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
  * and the stored timestamps as causes, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
- * @throws Error for a slice without a key of `rowKeysOf`
+ * @throws Error for a slice without a key of `rowKeysOfEntries`
  */
 export function fold(
   before: RegistrySlice,

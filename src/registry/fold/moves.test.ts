@@ -14,10 +14,10 @@ import {
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
-import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULESET, type Ruleset } from '../journal/ruleset.js'
 
 /** Rules with another number of names per entry. */
-const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...NEWEST_RULES, namesPerEntry })
+const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...NEWEST_RULESET, namesPerEntry })
 
 const sliceOf = (clusterId: Buffer): Entry => ({
   kind: 'move_names',

@@ -12,13 +12,13 @@ import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives
 import { bigIntToWord, fromHex, mapKey } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
-import { rowKeysOf } from './index.js'
+import { rowKeysOfEntries } from './index.js'
 import {
   communityNameKey,
   type JournalRow,
+  type JournalRowKeys,
   type RegistrySlice,
   type RowChanges,
-  type RowKeys,
 } from './rows.js'
 import {
   beginFold,
@@ -57,8 +57,8 @@ const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function mirrorRowKeys(entries: readonly LeafEvent[][]): RowKeys {
-  const keys = rowKeysOf([])
+export function mirrorRowKeys(entries: readonly LeafEvent[][]): JournalRowKeys {
+  const keys = rowKeysOfEntries([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
     if (event.type === 'CREATE_CLUSTER') made.add(event.cluster)

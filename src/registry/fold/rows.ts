@@ -16,7 +16,7 @@ export interface JournalHead {
 }
 
 /** Keys of the rows that a batch may read. Byte strings are texts made by `keyOf`. */
-export interface RowKeys {
+export interface JournalRowKeys {
   names: Set<string>
   /** Wallets whose verified entry is needed. Each may also create a cluster. */
   wallets: Set<string>

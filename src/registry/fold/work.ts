@@ -2,7 +2,7 @@ import type { RulesVersion } from '../community/history.js'
 import { encodeChangeEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
-import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULESET, type Ruleset } from '../journal/ruleset.js'
 import { mapKey } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import {
@@ -45,7 +45,7 @@ export function beginFold(before: RegistrySlice, entries: readonly Entry[]): Fol
     communityNames: new Map(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
-    rules: NEWEST_RULES,
+    rules: NEWEST_RULESET,
     changes: {
       // listed field by field, so that all heads have one hidden class in V8 and compiled code stays valid
       head: { generation, seq, publicSeq, atMs, serial, minimumWei },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { NEWEST_RULES, RULESET_VERSION, rulesetOf } from './ruleset.js'
+import { NEWEST_RULESET, RULESET_VERSION, rulesetOf } from './ruleset.js'
 
 // versions in existing journals
 it.each([1, 2, 3])('rules of version %d are found', (version) => {
@@ -7,7 +7,7 @@ it.each([1, 2, 3])('rules of version %d are found', (version) => {
 })
 
 it('rules of the newest version are in force', () => {
-  expect(rulesetOf(RULESET_VERSION)).toBe(NEWEST_RULES)
+  expect(rulesetOf(RULESET_VERSION)).toBe(NEWEST_RULESET)
 })
 
 it.each([0, RULESET_VERSION + 1])('rules of version %d are unknown', (version) => {

@@ -21,7 +21,7 @@ export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
 
 /** Version of new entries, and its rules. */
 export const RULESET_VERSION = RULESETS.length
-export const NEWEST_RULES = rulesetOf(RULESET_VERSION)
+export const NEWEST_RULESET = rulesetOf(RULESET_VERSION)
 
 /** @throws RangeError for an unknown version */
 export function rulesetOf(version: number): Ruleset {

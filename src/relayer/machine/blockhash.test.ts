@@ -10,13 +10,13 @@ import {
   paymentViewOf,
   planBlockhashJob,
 } from './blockhash.js'
-import { applyEvent, type JobEvent } from './index.js'
+import { applyJobEvent, type JobEvent } from './index.js'
 import { type BlockhashJob, parkJobOnceVoid } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
 const step = (job: BlockhashJob, event: JobEvent<BlockhashTx>): BlockhashJob =>
-  applyEvent(job, event, now)
+  applyJobEvent(job, event, now)
 const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<BlockhashTx>('j', kind)
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
-import { estimateFees, maxCostWei } from '../../chains/evm/gasFees.js'
+import { estimateGasFees, maxTransactionCostWei } from '../../chains/evm/gasFees.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { applyEvent, REPRICE_AFTER_FAILURES, type SpendPolicy } from './index.js'
+import { applyJobEvent, REPRICE_AFTER_FAILURES, type SpendPolicy } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -26,7 +26,7 @@ function offerUntilTaken(
   within: SpendPolicy,
   most: number,
 ): { job: NonceJob; sent: number } {
-  const fresh = estimateFees(pool.baseFeeWei, [GWEI])
+  const fresh = estimateGasFees(pool.baseFeeWei, [GWEI])
   let job = queued
   let sent = 0
   for (let step = 0; step < 3 * most; step++) {
@@ -37,7 +37,7 @@ function offerUntilTaken(
       const hash = `0x${job.txs.length}` as const
       const about = { hash, raw: hash, purpose, gas, valueWei, sentBlock: null, isRejected: false }
       const tx: NonceTx = { ...about, ...fees }
-      job = applyEvent(job, { is: 'signed', nonce: 3, tx }, view)
+      job = applyJobEvent(job, { is: 'signed', nonce: 3, tx }, view)
       continue
     }
     if (action.do !== 'broadcast') break
@@ -45,15 +45,17 @@ function offerUntilTaken(
     sent += 1
     const isTaken =
       tx.maxPriorityFeePerGas >= pool.floorWei && tx.maxFeePerGas >= pool.baseFeeWei + pool.floorWei
-    if (isTaken) return { job: applyEvent(job, { is: 'sent', hash: tx.hash }, view), sent }
-    job = applyEvent(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
+    if (isTaken) return { job: applyJobEvent(job, { is: 'sent', hash: tx.hash }, view), sent }
+    job = applyJobEvent(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
   }
   return { job, sent }
 }
 
 const isWithin = (job: NonceJob, { gasPriceCapWei, spendCapWei }: SpendPolicy): boolean =>
   job.txs.every(
-    (tx) => tx.maxFeePerGas <= gasPriceCapWei && maxCostWei(tx.gas, tx, tx.valueWei) <= spendCapWei,
+    (tx) =>
+      tx.maxFeePerGas <= gasPriceCapWei &&
+      maxTransactionCostWei(tx.gas, tx, tx.valueWei) <= spendCapWei,
   )
 
 describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', () => {
@@ -116,7 +118,7 @@ it.each(['unreachable', 'rate_limited', 'insufficient_funds', 'nonce_too_low', '
   (reason) => {
     let job = signed
     for (let n = 0; n < 4 * REPRICE_AFTER_FAILURES; n++)
-      job = applyEvent(
+      job = applyJobEvent(
         job,
         { is: 'refused', hash: '0x1', failure: { class: 'transient', reason } },
         seen(),

@@ -18,14 +18,14 @@ import { toParkedJob } from './job.js'
  * from the stored job and the chain's view. `apply` changes the job by an event. A job is signed again only after a
  * confirmed transaction used its nonce without executing the job, or after its blockhash expired.
  */
-export interface DecisionMoment {
+export interface JobDecisionContext {
   nowMs: number
   /** Random number in [0, 1), for the jitter. */
   random: number
 }
 
 /** An EVM chain's view of a job. */
-export interface ChainSnapshot extends NonceView, DecisionMoment {
+export interface ChainSnapshot extends NonceView, JobDecisionContext {
   prepared: PreparedTx | null
 }
 
@@ -72,10 +72,10 @@ export type JobEvent<Tx extends JobTx> =
   | { is: 'parked'; reason: ParkReason }
 
 /** @param head newest block, for `sent` and `refused` of a nonce job */
-export function applyEvent<Tx extends JobTx>(
+export function applyJobEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,
-  at: DecisionMoment & { head?: number },
+  at: JobDecisionContext & { head?: number },
 ): JobProgress<Tx> {
   switch (event.is) {
     case 'signed': {
@@ -124,10 +124,10 @@ function refused<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
   failure: TxFailure,
-  at: DecisionMoment & { head?: number },
+  at: JobDecisionContext & { head?: number },
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason: failure.reason }
-  if (failure.class === 'known') return applyEvent(job, { is: 'sent', hash }, at)
+  if (failure.class === 'known') return applyJobEvent(job, { is: 'sent', hash }, at)
   const tried = pause(job, failure.reason, at)
   const isUntaken = failure.class === 'fee' || mayPriceHelp(failure, tried.failures)
   const paused = isUntaken ? withTx(tried, hash, { isRejected: true }) : tried
@@ -157,7 +157,7 @@ const mayPriceHelp = ({ reason }: TxFailure, failures: number): boolean =>
 function failed<Tx extends JobTx>(
   job: JobProgress<Tx>,
   failure: TxFailure,
-  at: DecisionMoment,
+  at: JobDecisionContext,
 ): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
@@ -183,7 +183,7 @@ function expired<Tx extends JobTx>(
   job: JobProgress<Tx>,
   feeWei: bigint,
   reason: string,
-  at: DecisionMoment,
+  at: JobDecisionContext,
 ): JobProgress<Tx> {
   const free: JobProgress<Tx> = {
     ...job,
@@ -199,7 +199,7 @@ function expired<Tx extends JobTx>(
 function pause<Job extends JobProgress>(
   job: Job,
   reason: string,
-  { nowMs, random }: DecisionMoment,
+  { nowMs, random }: JobDecisionContext,
 ): Job {
   const failures = job.failures + 1
   return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }

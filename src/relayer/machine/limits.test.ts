@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import { applyEvent, backoffMs, CANCEL_AFTER_BLOCKS, type ChainSnapshot } from './index.js'
+import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type ChainSnapshot } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -59,7 +59,7 @@ describe('a transaction below the base fee', () => {
     const failure = { class: 'revert', reason: 'fees_above_cap' } as const
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
-    const released = applyEvent(cheap, event, seen())
+    const released = applyJobEvent(cheap, event, seen())
     expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
@@ -121,9 +121,13 @@ it('a transaction refused for its fees is replaced even while an earlier nonce i
 describe('a failure', () => {
   const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
   const refused = (job: NonceJob, kind: TxFailure['class']) =>
-    applyEvent(job, { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) }, seen())
+    applyJobEvent(
+      job,
+      { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) },
+      seen(),
+    )
   const failed = (job: NonceJob, kind: TxFailure['class'], reason?: string) =>
-    applyEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
+    applyJobEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
 
   it('that is transient frees no nonce', () => {
     for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
@@ -169,7 +173,7 @@ describe('a failure', () => {
 describe('an event', () => {
   it('of one transaction does not change the others with its nonce', () => {
     const both: NonceJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
-    expect(applyEvent(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
+    expect(applyJobEvent(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
       both.txs[0],
       txOf(2, { sentBlock: 50 }),
     ])
@@ -177,7 +181,7 @@ describe('an event', () => {
 
   it('of an inclusion stores the block', () => {
     const included = { hash: '0x1', block: 50 } as const
-    expect(applyEvent(old, { is: 'included', ...included }, seen())).toEqual({
+    expect(applyJobEvent(old, { is: 'included', ...included }, seen())).toEqual({
       ...old,
       state: 'included',
       included,
@@ -185,7 +189,7 @@ describe('an event', () => {
   })
 
   it('that uses up its nonce queues the job again if it was released for that', () => {
-    const after = applyEvent(
+    const after = applyJobEvent(
       { ...cancelling, release: 'queue' },
       { is: 'expired', feeWei: 5n, reason: 'x' },
       seen(),

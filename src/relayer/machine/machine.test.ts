@@ -13,7 +13,7 @@ import {
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import {
-  applyEvent,
+  applyJobEvent,
   type ChainSnapshot,
   type JobAction,
   type JobEvent,
@@ -203,7 +203,8 @@ describe('apply', () => {
 
   it('is sent alone from the chain’s first refusal on, but not because of an unavailable node', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
-    const goesAlone = (job: NonceJob, event: JobEvent<NonceTx>) => applyEvent(job, event, at).alone
+    const goesAlone = (job: NonceJob, event: JobEvent<NonceTx>) =>
+      applyJobEvent(job, event, at).alone
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
     expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)
     expect(goesAlone(old, { is: 'failed', failure })).toBe(true)
@@ -212,21 +213,21 @@ describe('apply', () => {
   })
 
   it('parks a job at once that can never succeed and holds no nonce', () => {
-    expect(applyEvent(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
+    expect(applyJobEvent(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
       reason: 'permanent_error',
     })
   })
 
   it('frees the nonce of a job that fails now, and parks a job that can never succeed once its nonce is free', () => {
-    expect(applyEvent(old, { is: 'failed', failure }, at)).toMatchObject({
+    expect(applyJobEvent(old, { is: 'failed', failure }, at)).toMatchObject({
       state: 'sent',
       release: 'queue',
       nextMs: NOW,
     })
-    const dead = applyEvent(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
+    const dead = applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
-    expect(applyEvent(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
+    expect(applyJobEvent(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
       state: 'parked',
       nonce: null,
       txs: [],
@@ -237,9 +238,9 @@ describe('apply', () => {
 
   it('treats "already known" as sent, and never gives up a nonce for "nonce too low"', () => {
     const known = { class: 'known', reason: 'already_known' } as const
-    expect(applyEvent(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
+    expect(applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
     const used = { class: 'used', reason: 'nonce_too_low' } as const
-    expect(applyEvent(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
+    expect(applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
       state: 'signed',
       nonce: 3,
       txs: signed.txs,
@@ -248,13 +249,15 @@ describe('apply', () => {
   })
 
   it('sends a transaction again that a reorg removed', () => {
-    const back = applyEvent(included, { is: 'reorged' }, at)
+    const back = applyJobEvent(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
     expect(planNonceJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
   it('queues a job again, after a pause, whose nonce was used without delivering', () => {
-    expect(applyEvent(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
+    expect(
+      applyJobEvent(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at),
+    ).toEqual({
       ...queued,
       failures: 1,
       nextMs: NOW + 5_000,
@@ -266,7 +269,11 @@ describe('apply', () => {
 
   it('ends with its cost', () => {
     expect(
-      applyEvent({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at),
+      applyJobEvent(
+        { ...included, reason: 'x', spentWei: 1n },
+        { is: 'confirmed', feeWei: 500n },
+        at,
+      ),
     ).toMatchObject({
       state: 'confirmed',
       spentWei: 501n,

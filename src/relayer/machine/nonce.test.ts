@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { cancelling, NOW, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
 import { type ChainSnapshot, REPLACE_AFTER_BLOCKS } from './index.js'
 import type { NonceJob } from './job.js'
-import { UNUSED_NONCE_DECISIONS, unusedNonceOf, unusedRowOf } from './nonce.js'
+import { UNUSED_NONCE_DECISIONS, unusedNonceDecision, unusedNonceOf } from './nonce.js'
 
 const HEAD = 50
 const sentAt = (sentBlock: number | null): NonceJob => ({ ...sent, txs: [txOf(1, { sentBlock })] })
@@ -34,7 +34,7 @@ const CASES: [row: string, job: NonceJob, seen?: Partial<ChainSnapshot>][] = [
 it.each(CASES.map(([row, job, change]) => ({ row, nonce: unusedNonceOf(job, seen(change)) })))(
   'an unused nonce: $row ($#)',
   ({ row, nonce }) => {
-    expect(unusedRowOf(nonce).name).toBe(row)
+    expect(unusedNonceDecision(nonce).name).toBe(row)
   },
 )
 

@@ -1,10 +1,10 @@
 import {
   baseFeeOf,
-  capFees,
-  doubledFees,
+  capGasFees,
+  doubledGasFees,
   type GasFees,
-  maxCostWei,
-  replacementFees,
+  maxTransactionCostWei,
+  replacementGasFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx, TxPurpose } from '../../registry/outbox.js'
@@ -35,11 +35,11 @@ function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): Jo
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const { gas } = seen.prepared
-  const fees = capFees(seen.prepared.fees, policy.gasPriceCapWei)
+  const fees = capGasFees(seen.prepared.fees, policy.gasPriceCapWei)
   if (!fees)
     return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
   const { valueWei } = job
-  const costWei = maxCostWei(gas, fees, valueWei)
+  const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
     // fees may fall again, but spent gas and the value do not
     const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
@@ -179,7 +179,7 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
 ]
 
 /** The row that decides about a job with an unused nonce. */
-export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
+export function unusedNonceDecision(nonce: UnusedNonce): UnusedRow {
   return UNUSED_NONCE_DECISIONS.find(({ holds }) => holds(nonce))!
 }
 
@@ -210,7 +210,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 /** Action for an unused nonce: send again, or replace. */
 function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
   const nonce = unusedNonceOf(job, seen)
-  switch (unusedRowOf(nonce).action) {
+  switch (unusedNonceDecision(nonce).action) {
     case 'reorged':
       return record({ is: 'reorged' })
     case 'wait':
@@ -260,9 +260,9 @@ function raisedFees(
 ): GasFees | null {
   const tx = txs.at(-1)!
   const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
-  const raised = isUntaken ? null : replacementFees(tx, fresh, gasPriceCapWei)
+  const raised = isUntaken ? null : replacementGasFees(tx, fresh, gasPriceCapWei)
   if (raised && raised.maxFeePerGas <= capWei) return raised
-  return tx.isRejected ? doubledFees(tx, fresh, capWei) : null
+  return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
 }
 
 function planStuck(tx: NonceTx, seen: ChainSnapshot): JobAction {

@@ -11,7 +11,7 @@ import {
 import { newJob } from '../../../test/support/newJob.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { applyEvent, type ChainSnapshot } from './index.js'
+import { applyJobEvent, type ChainSnapshot } from './index.js'
 import { type NonceJob, parkJobOnceVoid } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -29,7 +29,7 @@ const mined: MinedReceipt = {
 function after(job: NonceJob, seen: ChainSnapshot): NonceJob {
   const action = planNonceJob(job, seen, policy)
   if (action.do !== 'record') throw new Error(action.do)
-  return applyEvent(job, action.event, seen)
+  return applyJobEvent(job, action.event, seen)
 }
 
 it.each([
@@ -122,11 +122,11 @@ it('a receipt is stored before it ends its job', () => {
 const ABSURD = 0xffffffffff
 /** A month later: the node has dropped the transaction, whose nonce is the signer's next one. */
 const later = seen({ head: 200_000, prepared })
-const absurd = applyEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
+const absurd = applyJobEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
 
 it('one absurd head at the time of sending does not make a job wait endlessly', () => {
   expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
-  const resent = applyEvent(absurd, { is: 'sent', hash: '0x1' }, later)
+  const resent = applyJobEvent(absurd, { is: 'sent', hash: '0x1' }, later)
   expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
     do: 'sign',
   })
@@ -140,7 +140,7 @@ it('one absurd head does not prevent a cancel on the operator’s request', () =
 })
 
 it('one absurd head does no harm where the transaction is refused for its fees when sent again', () => {
-  const refused = applyEvent(
+  const refused = applyJobEvent(
     absurd,
     { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } },
     later,
@@ -160,7 +160,7 @@ it('one absurd head does no harm where the transaction is refused for its fees w
 })
 
 it('a node may have been ahead by some blocks when it took a transaction', () => {
-  const ahead = applyEvent(
+  const ahead = applyJobEvent(
     signed,
     { is: 'sent', hash: '0x1' },
     { ...later, head: later.head + 100 },

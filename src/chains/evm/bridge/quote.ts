@@ -8,7 +8,7 @@ import {
   type RegistrationRequest,
   type UnsignedTransaction,
 } from '../../chain.js'
-import { withMargin } from '../../margins.js'
+import { addPriceMargin } from '../../margins.js'
 import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { cacheByKey, cacheFor } from '../../rpc/served.js'
@@ -71,7 +71,7 @@ export function createSpokeQuoter(
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
-    const value = delivered + withMargin(fee - delivered, config)
+    const value = delivered + addPriceMargin(fee - delivered, config)
     return {
       gasToken,
       transactionData: {
@@ -145,6 +145,6 @@ export async function withdrawalOnSpoke(
     type: 'evm',
     to: contract,
     data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, options]),
-    value: withMargin(fee, { bridgeMarginPercent }),
+    value: addPriceMargin(fee, { bridgeMarginPercent }),
   }
 }

@@ -1,5 +1,5 @@
 import { type Abi, type Hex, zeroAddress } from 'viem'
-import type { DesiredChain } from '../../../config/desired.js'
+import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
@@ -29,7 +29,7 @@ export type ChainReader = <T>(label: string, read: (ask: Call) => Promise<T>) =>
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(
-  desired: readonly DesiredChain[],
+  desired: readonly DesiredChainDeployment[],
   asking: ChainReader,
   strangeEids: readonly number[],
 ): Promise<ComparedSetting[]> {
@@ -82,7 +82,7 @@ export async function compareNetworkDeployment(
 
 async function codeItems(
   ask: Call,
-  { label: chain, endpoint, eid }: DesiredChain,
+  { label: chain, endpoint, eid }: DesiredChainDeployment,
   contracts: readonly DesiredContract[],
 ) {
   const found = await fallbackIfRefused(contractReader(ask, endpoint, endpointAbi)('eid'), null)
@@ -179,7 +179,7 @@ export async function compareContractOwner(
 
 async function settingItems(
   ask: Call,
-  desired: DesiredChain,
+  desired: DesiredChainDeployment,
   { what, address: at }: DesiredContract,
 ): Promise<ComparedSetting[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired

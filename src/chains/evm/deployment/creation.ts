@@ -1,5 +1,5 @@
 import { concat, encodeDeployData, getContractAddress, type Hex } from 'viem'
-import type { DesiredChain } from '../../../config/desired.js'
+import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
@@ -50,7 +50,10 @@ export interface DesiredContract {
 }
 
 /** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
-export function desiredContracts(desired: DesiredChain, hubEid: number): DesiredContract[] {
+export function desiredContracts(
+  desired: DesiredChainDeployment,
+  hubEid: number,
+): DesiredContract[] {
   const { role, contract, communityPayments, hasPayments, salt } = desired
   const app = contractCreation(
     salt,
@@ -69,7 +72,7 @@ export function desiredContracts(desired: DesiredChain, hubEid: number): Desired
   return hasPayments || communityPayments ? contracts : contracts.slice(0, 1)
 }
 
-type Of<Keys extends keyof DesiredChain> = Pick<DesiredChain, Keys>
+type Of<Keys extends keyof DesiredChainDeployment> = Pick<DesiredChainDeployment, Keys>
 type App = Of<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
 
 /** Creation code of a hub, constructor arguments included. */

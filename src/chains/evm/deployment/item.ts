@@ -1,5 +1,5 @@
 import type { Abi, Hex } from 'viem'
-import type { DesiredChain } from '../../../config/desired.js'
+import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { encodeCall } from '../contracts/read.js'
 
 /** A transaction that brings a chain closer to the desired state. */
@@ -54,7 +54,7 @@ export interface OwnedContract {
 
 /** A hub or spoke, which sends or receives over the bridge, with the desired state of its chain. */
 export interface BridgeContract extends OwnedContract {
-  desired: DesiredChain
+  desired: DesiredChainDeployment
   isDeployed: boolean
 }
 

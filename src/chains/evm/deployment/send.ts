@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { withMargin } from '../../margins.js'
+import { addPriceMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, type Rpc, rpcQuantity } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { doubledFees, type GasFees, maxCostWei } from '../gasFees.js'
+import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
-import { broadcast } from '../signer.js'
+import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
@@ -27,22 +27,22 @@ const POLL_MS = 500
  * waits for a pending transaction of an earlier run, so that nothing is sent twice.
  * @throws Error with one sentence
  */
-export async function sendCall(
+export async function sendDeploymentCall(
   chain: DeploymentChain,
   account: LocalAccount,
   call: { to: Hex; data: Hex; value: bigint },
 ): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
-  await waitUntilSettled(chain, from)
+  await waitUntilTransactionsSettle(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
       readFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
     ])
-    const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
-    const costWei = maxCostWei(gas, fees, call.value)
+    const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
+    const costWei = maxTransactionCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
       throw new Error(
         `On chain "${label}" ${from} has ${BigInt(balance)} wei, and this may take ${costWei}: send it some.`,
@@ -75,10 +75,10 @@ async function offer(
   const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {
     const raw = await sign(fees)
-    const failure = await failureOf(broadcast(rpc, raw))
+    const failure = await failureOf(broadcastTransaction(rpc, raw))
     // `known`: a node already has this transaction
     if (failure === null || failure.class === 'known') return keccak256(raw)
-    const next = failure.class === 'fee' ? doubledFees(fees, first, await capWei()) : null
+    const next = failure.class === 'fee' ? doubledGasFees(fees, first, await capWei()) : null
     if (next === null)
       throw new Error(
         `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
@@ -100,7 +100,7 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function waitUntilSettled(
+export async function waitUntilTransactionsSettle(
   { rpc, label }: DeploymentChain,
   address: Hex,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import {
   requeueRefusals,
 } from '../../outbox/refusals.js'
 import { notifyNetwork } from '../../pg/notify.js'
-import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { withRetries } from '../../pg/tries.js'
@@ -50,13 +50,13 @@ export async function rewindJournal(
     await execute(
       writer,
       network,
-      `DELETE FROM ${partitionOf('journal', network)} WHERE network = $1 AND generation > $2`,
+      `DELETE FROM ${partitionName('journal', network)} WHERE network = $1 AND generation > $2`,
       [generation],
     )
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES)
-      await writer.query(`ANALYZE ${schema}.${partitionOf(table, network)}`)
+      await writer.query(`ANALYZE ${schema}.${partitionName(table, network)}`)
     // takes long, so it holds no lock: changes that come meanwhile are not in the report
     const report = await compareWithRebuilt(writer, target, {
       schema,
@@ -126,7 +126,7 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
   const tables = STATE_TABLES.map(
-    (table) => `${liveSchemaName(writer)}.${partitionOf(table, network)}`,
+    (table) => `${liveSchemaName(writer)}.${partitionName(table, network)}`,
   )
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ENTRY_KIND, type EntryKind, entryKindOfCode } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../../pg/codes.js'
-import { partitionOf } from '../../pg/partitions.js'
+import { partitionName } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
 import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
@@ -85,8 +85,8 @@ type HeadSequences = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', num
 /** Compares clusters by id, since serials differ between generations. */
 function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
   const former = (table: 'names' | 'clusters' | 'journal') =>
-    `${live}.${partitionOf(table, network)}`
-  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionOf(table, network)}`
+    `${live}.${partitionName(table, network)}`
+  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionName(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
      WHERE n.network = $1 AND n.outcome = ${WON_BID_OUTCOME}`
@@ -103,7 +103,7 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
-      JOIN ${journal}.${partitionOf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
+      JOIN ${journal}.${partitionName('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
       WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
   }
 }

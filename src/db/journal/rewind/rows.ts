@@ -5,7 +5,7 @@ import { NETWORK_CODE, type Network } from '../../../registry/primitives/network
 import { REOPENED_STATE_SQL } from '../../outbox/refusals.js'
 import { IS_UNSENT_SQL } from '../../payments/refused.js'
 import { notifyNetwork } from '../../pg/notify.js'
-import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
@@ -35,7 +35,7 @@ export async function lockTables(client: pg.ClientBase, network: Network): Promi
   const live = liveSchemaName(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
-    `${live}.${partitionOf(table, network)}`,
+    `${live}.${partitionName(table, network)}`,
   ])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
@@ -48,7 +48,7 @@ export async function replaceLiveTables(
 ): Promise<void> {
   const live = liveSchemaName(client)
   for (const table of STATE_TABLES) {
-    const name = partitionOf(table, network)
+    const name = partitionName(table, network)
     await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
     await client.query(`DROP TABLE ${live}.${name}`)
     await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA ${live}`)

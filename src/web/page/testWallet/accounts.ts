@@ -20,15 +20,15 @@ export const storedTabSetting = (key: string, first: string): TabSetting => ({
   set: (value) => sessionStorage.setItem(`test-wallet.${key}`, value),
 })
 
-export const WALLET_NAME = 'Local test wallet'
-export const WALLET_ICON =
+export const TEST_WALLET_NAME = 'Local test wallet'
+export const TEST_WALLET_ICON =
   'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="%2396520f" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="white"/></svg>'
 
 /** Accounts of local worlds by type, inserted by the build. */
 declare const ACCOUNTS: Readonly<Record<AddressType, unknown>>
 
 /** A world's accounts of a type. */
-export const accountsOf = <Account>(type: AddressType): readonly Account[] =>
+export const testWalletAccounts = <Account>(type: AddressType): readonly Account[] =>
   ACCOUNTS[type] as readonly Account[]
 
 /** The family's `WalletChains`, which the daemon writes into the page. Undefined for a family without them. */

@@ -1,15 +1,15 @@
 import { createClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
-  accountsOf,
   chainsOf,
   storedTabSetting,
+  TEST_WALLET_ICON,
+  TEST_WALLET_NAME,
   type TestWalletAccounts,
-  WALLET_ICON,
-  WALLET_NAME,
+  testWalletAccounts,
 } from './accounts.js'
 
-const ACCOUNTS = accountsOf<{ address: string; privateKey: Hex }>('evm')
+const ACCOUNTS = testWalletAccounts<{ address: string; privateKey: Hex }>('evm')
 const chains = chainsOf('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
 const chosen = storedTabSetting('evm', addresses[1] ?? '')
@@ -76,9 +76,9 @@ const provider = {
 }
 
 const info = {
-  uuid: crypto.randomUUID?.() ?? WALLET_NAME,
-  name: WALLET_NAME,
-  icon: WALLET_ICON,
+  uuid: crypto.randomUUID?.() ?? TEST_WALLET_NAME,
+  name: TEST_WALLET_NAME,
+  icon: TEST_WALLET_ICON,
   rdns: 'local.clusterd.test',
 }
 const announce = () =>

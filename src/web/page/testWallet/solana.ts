@@ -1,18 +1,18 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import {
-  accountsOf,
   chainsOf,
   storedTabSetting,
+  TEST_WALLET_ICON,
+  TEST_WALLET_NAME,
   type TestWalletAccounts,
-  WALLET_ICON,
-  WALLET_NAME,
+  testWalletAccounts,
 } from './accounts.js'
 
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-const ACCOUNTS = accountsOf<{ address: string; secretKey: string }>('solana')
+const ACCOUNTS = testWalletAccounts<{ address: string; secretKey: string }>('solana')
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
 const rpcUrl = chainsOf('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
@@ -59,8 +59,8 @@ type Input = { account: { address: string } } & Record<'message' | 'transaction'
 
 const wallet = {
   version: '1.0.0',
-  name: WALLET_NAME,
-  icon: WALLET_ICON,
+  name: TEST_WALLET_NAME,
+  icon: TEST_WALLET_ICON,
   chains: CHAINS,
   get accounts() {
     return [account()]
