@@ -15,18 +15,23 @@ import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from '.
 
 /** Route label of requests that match no route. */
 const NONE = 'none'
-const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
+const noRoute = (method: string, methods: readonly string[]) => {
+  const others = methods.length > 0 ? ` for ${method}, but for ${methods.join(' and ')}` : ''
+  return new ApiError('not_found', `There is no such route${others}; /openapi.json lists them.`)
+}
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
 /**
  * Creates the Express app for everything but the API's routes: pages, documents and reference, preflights, and
  * errors.
  * @param trustProxy proxies before this process, as Express's `trust proxy`
+ * @param methodsOf methods that the routes of a URL's path take
  */
 export function createExpressApp(
   { finish, gate }: RouteServerOptions,
   serveRoute: (route: typeof profileRoute, exchange: Exchange) => void,
   trustProxy: number | readonly string[],
+  methodsOf: (url: string) => readonly string[],
 ): Express {
   const app = express()
   app.set('trust proxy', trustProxy)
@@ -73,7 +78,8 @@ export function createExpressApp(
     exchange.res.writeHead(204, preflightHeaders(exchange.req.headers)).end()
   }
   const serveNone = (req: Request, res: Response) => {
-    const refusal = decodePathPart(req.url) === null ? NO_PATH : NO_ROUTE
+    const refusal =
+      decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
     serve(
       ofExpress(req, res, NONE),
       () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal),

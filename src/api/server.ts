@@ -24,6 +24,8 @@ const REQUEST_DEADLINE_MS = 15_000
 /** Statuses after which the connection is closed, so that a refused client has to open a new one. */
 const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
   /** Further routes, of chain families outside the interface. */
   moreRoutes?: readonly Route[]
@@ -59,7 +61,9 @@ export function createApi(deps: ApiDeps) {
     serving,
     deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
   )
-  const shell = createExpressApp(serving, serveRoute, deps.trustProxy ?? 0)
+  const shell = createExpressApp(serving, serveRoute, deps.trustProxy ?? 0, (url) =>
+    METHODS.filter((method) => match({ method, url })),
+  )
   // the page of a name matches any one-part path, so the Express app serves it after its documents
   const match = createRouter([
     ...routes.filter((route) => route !== profileRoute),

@@ -91,6 +91,13 @@ describe('errors', () => {
     expectEnvelope(await raw(method, path), 404, 'not_found')
   })
 
+  it('the error for a wrong method names those that the path takes', async () => {
+    const { body } = await world.get('/v1/names')
+    expect(body.message).toBe(
+      'There is no such route for GET, but for POST; /openapi.json lists them.',
+    )
+  })
+
   it.each([
     ['%', '/v1/names/address/%'],
     ['%zz', '/v1/names/address/%zz'],

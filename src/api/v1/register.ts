@@ -215,7 +215,10 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const since = enumParameter(query, 'since', TX_STATUSES)
     const id = parseTxId(tx)
     if (!id)
-      throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
+      throw new ApiError(
+        'invalid_request',
+        'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
+      )
     const { found, reads } = await awaitStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
     const unspent =
