@@ -77,8 +77,9 @@ interface VerifiedBundle {
   tiles: FilledTile[]
 }
 
-/** Maximum length of an entry, of a note and of another response, bytes. */
+/** Maximum length of an entry, bytes. */
 const MOST_ENTRY = 8_192
+/** Maximum length of a note, bytes. */
 const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8

@@ -22,8 +22,8 @@ const LONGEST_MS = 60_000
 export class LongPolls {
   readonly places: CapacityLimiter
   /**
-   * Reads how far the tables have a transaction. Read it before the transaction's status is computed, so that no change
-   * between the two is missed.
+   * Reads which changes of a transaction the database has stored. Read it before the transaction's status is computed, so
+   * that no change between the two is missed.
    */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<WakeUp>()

@@ -44,13 +44,13 @@ export const JOB_STATE = {
 export type JobState = keyof typeof JOB_STATE
 
 /** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
-export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
+export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
 /** Reason of a job that waits for funds of its signer. */
-export const INSUFFICIENT_FUNDS = 'insufficient_funds'
+export const WAITS_FOR_FUNDS = 'insufficient_funds'
 /** Reason of a job that waits until its signer may spend again. */
 export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
-export const BELOW_REFUSAL_COST = 'below_refusal_cost'
+export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
 
 /** Reason why a job needs an operator. */
 export type ParkReason =
@@ -68,8 +68,8 @@ export type ParkReason =
   | 'foreign_payment'
   /** The payer has the money back, or may take it back soon. */
   | 'reclaimed'
-  | typeof ABOVE_DELIVER_LIMIT
-  | typeof BELOW_REFUSAL_COST
+  | typeof PARKED_ABOVE_DELIVERY_LIMIT
+  | typeof PARKED_BELOW_REFUSAL_COST
   /** The payment's chain has no payments contract. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key did the opposite. */

@@ -14,7 +14,7 @@ import {
   moveNextNonce,
   type SignerNonces,
   signerNonces,
-  storeClaimedCount,
+  storeUnconfirmedTxCount,
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -74,7 +74,7 @@ export class NonceKeeper {
    */
   async step() {
     let { observations, stored, decision } = await this.#decide()
-    // after a move, the count is read once more before anything is signed
+    // after the stored next nonce changed, the chain's count is read again before anything is signed
     if (decision.kind === 'changed') ({ observations, stored, decision } = await this.#decide())
     const { next, holders } = stored
     const lost =
@@ -126,7 +126,7 @@ export class NonceKeeper {
     if (decision.kind !== 'changed' && claimed === this.#claimed) return
     await inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       if (decision.kind === 'changed') await moveNextNonce(client, key, next, decision.next)
-      else await storeClaimedCount(client, key, claimed)
+      else await storeUnconfirmedTxCount(client, key, claimed)
     })
     this.#claimed = claimed
   }

@@ -24,7 +24,7 @@ export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
 }
 
 /** A chain on which the relayer sends transactions. */
-export interface RelaySource {
+export interface RelayerChain {
   readonly label: string
   /**
    * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
@@ -38,7 +38,7 @@ export interface RelaySource {
 
 export interface RelayRunOptions extends Omit<Context, 'metrics'> {
   /** The hub first. */
-  chains: readonly RelaySource[]
+  chains: readonly RelayerChain[]
   /** True if this process has the key that pays for deliveries at the hub. */
   delivers: boolean
   missingKeys: readonly string[]

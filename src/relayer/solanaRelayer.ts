@@ -10,7 +10,7 @@ import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { NATIVE } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
-import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
+import { type BlockhashTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
@@ -167,7 +167,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
       else
         await this.#save(group, {
           is: 'failed',
-          failure: { class: 'transient', reason: INSUFFICIENT_FUNDS },
+          failure: { class: 'transient', reason: WAITS_FOR_FUNDS },
         })
     })
   }

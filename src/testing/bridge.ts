@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { notifyNetwork } from '../db/pg/notify.js'
-import { INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import { JOB_KIND, JOB_STATE, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWholeNumber } from './chains/actions.js'
 import { withPostgres } from './processes/postgresClient.js'
@@ -46,7 +46,7 @@ export function createBridge(databaseUrl: string): Bridge {
         NEW.next_ms := greatest(NEW.next_ms, OLD.next_ms); RETURN NEW; END $$`)
       await client.query(`CREATE TRIGGER ${KEEP} BEFORE UPDATE OF next_ms ON jobs FOR EACH ROW
         WHEN (OLD.kind IN (${verify}, ${execute}) AND OLD.state = ${JOB_STATE.queued} AND NEW.state = OLD.state
-          AND OLD.reason IS DISTINCT FROM '${INSUFFICIENT_FUNDS}') EXECUTE FUNCTION ${KEEP}()`)
+          AND OLD.reason IS DISTINCT FROM '${WAITS_FOR_FUNDS}') EXECUTE FUNCTION ${KEEP}()`)
     })
   return {
     async delay(ms) {

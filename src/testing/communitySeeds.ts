@@ -8,7 +8,7 @@ import {
   operatorAccount,
   type SeedCommunities,
   type SeedPrice,
-  seedAdmin,
+  seededCommunityOwner,
   type WorldNetwork,
 } from './world.js'
 
@@ -31,7 +31,7 @@ export async function seedCommunities(
   chains: WorldNetwork,
   clusters: readonly WorldCluster[],
 ): Promise<SeedCommunities | undefined> {
-  const admin = seedAdmin()
+  const admin = seededCommunityOwner()
   const recipient = lowerCase(operatorAccount('treasurer').address)
   const prices = [...pricesOf(chains, recipient), ...clusters.map(({ price }) => price)]
   const client = new Client({ url: at.api, testnet: network === 'testnet' })

@@ -13,7 +13,7 @@ import {
   lowerCase,
   operatorAccount,
   type Seed,
-  seedAdmin,
+  seededCommunityOwner,
   type WorldOperator,
 } from './world.js'
 
@@ -68,7 +68,7 @@ type Bids = Pick<Seed['tx'], 'finalized' | 'lost'>
 async function seedBids(chain: LocalChain): Promise<Bids> {
   const found = await findBids(chain)
   if (found) return found
-  const admin = privateKeyToAccount(seedAdmin().privateKey)
+  const admin = privateKeyToAccount(seededCommunityOwner().privateKey)
   const [finalized, lost] = await confirmed(chain, async () => [
     await placeBid(chain, operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI),
     await placeBid(chain, operatorAccount('seedLoser'), [CONTESTED_NAME], SECOND_FEE_WEI),

@@ -157,7 +157,7 @@ export function worldAccounts(): EvmAccount[] {
 }
 
 /** The first of them, which holds the seeded communities. The seeds use no other. */
-export const seedAdmin = (): EvmAccount => worldAccounts()[0]!
+export const seededCommunityOwner = (): EvmAccount => worldAccounts()[0]!
 
 /** Roles of the world's own work on EVM chains. */
 export type WorldOperator = (typeof OPERATORS)[number]

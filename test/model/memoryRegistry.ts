@@ -1,11 +1,11 @@
 import { fold, rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
-  assignmentKey,
   type ClusterRow,
   type ClusterState,
   type CommunityNameRow,
   type CommunityRow,
+  communityAssignmentKey,
   communityNameKey,
   type JournalHead,
   type JournalRow,
@@ -173,7 +173,7 @@ function loadCommunities(
     if (assigned === null || !keys.assignments.has(community)) continue
     if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(mapKey(claim)))) continue
     for (const by of [assigned, claim])
-      if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
+      if (by !== null) slice.assigned.set(communityAssignmentKey(community, by), name)
   }
 }
 

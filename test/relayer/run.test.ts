@@ -8,7 +8,7 @@ import { createListener } from '../../src/db/pg/notify.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
-import { evmRelaySource } from '../../src/relayer/evmSource.js'
+import { evmRelayerChain } from '../../src/relayer/evmRelayerChain.js'
 import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
@@ -37,7 +37,7 @@ beforeAll(async () => {
     leases: world.pool,
     listener: createListener({ url: world.postgres.url, signal, loops, onError }),
     chains: [
-      evmRelaySource(
+      evmRelayerChain(
         { at: { ...at, config: slow }, path },
         {
           account: privateKeyToAccount(RELAYER_KEY),

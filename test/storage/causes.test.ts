@@ -3,7 +3,7 @@ import { installationStatus, type StatusSources } from '../../src/daemon/status.
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { assertClock } from '../../src/db/pg/unavailable.js'
+import { assertClocksAgree } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
@@ -40,7 +40,7 @@ function failed(error: Error): WorkerLoops {
 
 function clockError(): Error {
   try {
-    assertClock(Date.now() - 30_006)
+    assertClocksAgree(Date.now() - 30_006)
   } catch (error) {
     return error as Error
   }

@@ -20,7 +20,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
   ...asReason('reads a table with a row per chain or process', [
     ...['findChain', 'readChainStates', 'readConfirmedBlocks', 'formerPaymentsContracts'],
   ]),
-  readPageKey: 'reads a table of one row',
+  readPageTokenKey: 'reads a table of one row',
   newApiKey: 'asks no database',
 }
 

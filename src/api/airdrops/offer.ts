@@ -1,6 +1,6 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
-import type { BundleWallet } from '../../db/airdrop/answers.js'
+import type { WalletWithAllocation } from '../../db/airdrop/answers.js'
 import type { Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, evmChainsOf } from '../http/context.js'
@@ -38,7 +38,7 @@ const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
 /** Verified wallet of the bundle. */
-export type ClaimingWallet = BundleWallet & Pick<Wallet, 'type' | 'text'>
+export type ClaimingWallet = WalletWithAllocation & Pick<Wallet, 'type' | 'text'>
 
 type Refused = { reason: NoTransaction }
 interface Offered {

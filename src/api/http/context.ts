@@ -6,7 +6,7 @@ import {
   type PermissionSigner,
   type ReleaseSigner,
 } from '../../chains/chain.js'
-import { readPageKey } from '../../db/deployment/deployment.js'
+import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNames } from '../../ens/primary.js'
@@ -135,7 +135,7 @@ export function createRequestContexts({
   } = config
   const { siteUrl = 'http://localhost' } = config
   const now = () => Date.now()
-  const pageKey = once(() => readPageKey(deps.pool))
+  const pageKey = once(() => readPageTokenKey(deps.pool))
   const shared = {
     ...deps,
     permissionSigner,

@@ -1,10 +1,10 @@
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import {
-  ABOVE_DELIVER_LIMIT,
-  INSUFFICIENT_FUNDS,
   type NonceTx,
+  PARKED_ABOVE_DELIVERY_LIMIT,
   type TxPurpose,
+  WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { addPriceMargin } from '../margins.js'
 import { type Call, type Rpc, rpcQuantity } from '../rpc/evm.js'
@@ -205,7 +205,7 @@ async function prepareCall(
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
     // checked here, before the job takes a nonce
     return balance < maxTransactionCostWei(gas, fees, valueWei)
-      ? { failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } }
+      ? { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
       : { gas, fees }
   } catch (error) {
     const reason = revertReason(error)
@@ -220,7 +220,7 @@ const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 /** The failure of a simulated call. A bid above the daily limit of deliveries can never succeed, so it is permanent. */
 async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
-    return { class: 'permanent', reason: ABOVE_DELIVER_LIMIT }
+    return { class: 'permanent', reason: PARKED_ABOVE_DELIVERY_LIMIT }
   return { class: 'revert', reason }
 }
 

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
-import { readPageKey } from '../../db/deployment/deployment.js'
+import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import { readFeedLogState } from '../../db/journal/log.js'
 import {
   addWebhook,
@@ -87,7 +87,7 @@ async function cursorOf(
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
   const { generation } = await readFeedLogState(pool, network)
-  return encryptPageToken(await readPageKey(pool), {
+  return encryptPageToken(await readPageTokenKey(pool), {
     ...FEED_BEGINNING,
     network,
     generation,

@@ -15,7 +15,7 @@ import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { evmRelaySource } from '../../relayer/evmSource.js'
+import { evmRelayerChain } from '../../relayer/evmRelayerChain.js'
 import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
@@ -164,7 +164,7 @@ export const evmFamily: DaemonChainFamily = {
     const account = key ? relayerAccount(key) : null
     const settings = deliveries[network]
     return {
-      sources: targets.map((target) => evmRelaySource(target, { account, settings })),
+      sources: targets.map((target) => evmRelayerChain(target, { account, settings })),
       hasKey: key !== undefined,
       keyFrom: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
       problem,

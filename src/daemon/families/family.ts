@@ -9,7 +9,7 @@ import type { Finding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
-import type { RelaySource } from '../../relayer/run.js'
+import type { RelayerChain } from '../../relayer/run.js'
 import type { WalletChains } from '../../web/page.js'
 
 export type ChainOpeningContext = Pick<Context, 'pool' | 'log' | 'metrics'>
@@ -24,7 +24,7 @@ export interface OpenedChain extends IndexSource {
 
 /** The relayers of a family's chains on one network. */
 interface RelayPart {
-  readonly sources: readonly RelaySource[]
+  readonly sources: readonly RelayerChain[]
   /** True if this process has the paying key. The field `keyFrom` names the settings that provide the key. */
   readonly hasKey: boolean
   readonly keyFrom: string

@@ -7,8 +7,8 @@ import type { ProgramIdentity } from '../../indexer/solana/row.js'
 import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import type { RelaySource } from '../../relayer/run.js'
-import { solanaRelaySource } from '../../relayer/solanaSource.js'
+import type { RelayerChain } from '../../relayer/run.js'
+import { solanaRelayerChain } from '../../relayer/solanaRelayerChain.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
 import { type DaemonChainFamily, faultReporter, type OpenedChain } from './family.js'
@@ -25,7 +25,7 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 
 /** A network's Solana cluster, the source of its watcher, and the relayer of its jobs. */
 export interface OpenedSolanaChain extends OpenedChain, SolanaSource {
-  payer: RelaySource
+  payer: RelayerChain
 }
 
 /**
@@ -88,7 +88,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     pollMs,
     balances: chain.balances,
     watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
-    payer: solanaRelaySource({ signer, releaseAfterMs, pollMs, open }),
+    payer: solanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
   }
 }
 

@@ -58,8 +58,8 @@ interface WalletRow {
 }
 
 /** A verified wallet of the caller's bundle, with its allocation. */
-export type BundleWallet = Awaited<ReturnType<typeof findBundleAllocations>>[number]
-export type BundleAllocation = NonNullable<BundleWallet['allocation']>
+export type WalletWithAllocation = Awaited<ReturnType<typeof findBundleAllocations>>[number]
+export type BundleAllocation = NonNullable<WalletWithAllocation['allocation']>
 
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepare<WalletRow>(

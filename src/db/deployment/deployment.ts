@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { readRows } from '../pg/rows.js'
 
 /** Key that encrypts page tokens of the feed: 32 bytes, generated with the database. */
-export async function readPageKey(pool: pg.Pool): Promise<Buffer> {
+export async function readPageTokenKey(pool: pg.Pool): Promise<Buffer> {
   const rows = await readRows<{ pageKey: Buffer }>(
     pool,
     'SELECT page_key FROM deployment WHERE id = 1',

@@ -11,7 +11,7 @@ import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { isLockTimeout } from '../pg/unavailable.js'
+import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
 import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
@@ -67,7 +67,7 @@ export async function appendSignedChanges(
     try {
       return await appendOnce(pool, request)
     } catch (error) {
-      if (!isLockTimeout(error) || tries === LOCK_TRIES) throw error
+      if (!isLockTimeoutError(error) || tries === LOCK_TRIES) throw error
     }
   }
 }

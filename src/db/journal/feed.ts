@@ -155,7 +155,7 @@ const ids = prepare<{ serial: number; id: string }>(
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
 )
 
-/** Public ids of clusters, hex, by serial. Empty for a feed number that has ended. */
+/** Public ids of clusters, hex, by serial. Empty if `generation` is not the feed's current generation. */
 export async function readClusterIds(
   db: Queryable,
   network: Network,

@@ -7,7 +7,7 @@ import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { prepare, versionSql } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
-import { assertClock } from '../pg/unavailable.js'
+import { assertClocksAgree } from '../pg/unavailable.js'
 
 /** Another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
@@ -101,7 +101,7 @@ export async function lockJournalHeadIfCaughtUp(
  * @throws ClockError when this process's clock differs from the database's
  */
 export function journalTimeMs({ nowMs }: LockedHead): number {
-  assertClock(nowMs)
+  assertClocksAgree(nowMs)
   return nowMs
 }
 

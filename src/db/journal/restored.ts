@@ -10,7 +10,7 @@ import { endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
-  /** Feed numbers before and after. */
+  /** Generations of the feed before and after. */
   feed: { from: number; to: number }
   /** Entries of the journal as it was restored. */
   entries: number
@@ -105,8 +105,8 @@ export function createRestoreDetector(
 }
 
 /**
- * True if a head does not have an entry that was seen. A higher feed number means that another process has reset the
- * network.
+ * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
+ * another process has reset the network already.
  */
 const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
   feedGeneration < before.feedGeneration ||

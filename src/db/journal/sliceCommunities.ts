@@ -1,7 +1,7 @@
 import type { RulesVersion } from '../../registry/community/history.js'
 import {
-  assignmentKey,
   type CommunityNameRow,
+  communityAssignmentKey,
   communityNameKey,
   type JournalRowKeys,
   type RegistrySlice,
@@ -112,7 +112,7 @@ async function readAssigned(
   )
   for (const { community, name, assigned, claim } of rows)
     for (const by of [assigned, claim])
-      if (by !== null) slice.assigned.set(assignmentKey(community, by), name)
+      if (by !== null) slice.assigned.set(communityAssignmentKey(community, by), name)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -44,7 +44,7 @@ export async function storePaymentsContract(
       WHERE network = $1 AND chain = $2 AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN}) RETURNING chain
     ), dust AS (
       UPDATE jobs j SET alone = true, version = version + 1 FROM changed c
-      WHERE j.network = $1 AND j.chain = c.chain AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}'
+      WHERE j.network = $1 AND j.chain = c.chain AND j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}'
     ) SELECT chain FROM changed`
   if ((await query(pool, network, change, [chain, contract, before])).length === 1) return
   const known = await read()

@@ -1,9 +1,9 @@
 import {
   type BlockhashTx,
-  INSUFFICIENT_FUNDS,
   JOB_KIND,
   JOB_STATE,
   type NonceTx,
+  WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeListSql } from '../pg/codes.js'
@@ -89,7 +89,7 @@ export function endJobBackoffs(
 ): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
     WHERE network = $1 AND chain = $2 AND ${LIVE} AND next_ms > $3
-      AND (reason = '${INSUFFICIENT_FUNDS}' OR next_ms > $3 + ${LONGEST_PAUSE_MS})`
+      AND (reason = '${WAITS_FOR_FUNDS}' OR next_ms > $3 + ${LONGEST_PAUSE_MS})`
   return execute(db, network, text, [chain, nowMs])
 }
 

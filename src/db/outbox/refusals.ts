@@ -4,7 +4,7 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
 import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
-import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { BELONGS_TO_PAYER_SQL, IS_LEFT_TO_PAYER_SQL, IS_UNSENT_SQL } from '../payments/refused.js'
@@ -48,13 +48,13 @@ export const parkUneconomicalRefusals = (
     client,
     network,
     `UPDATE jobs j SET state = CASE WHEN p.amount < $3 THEN ${JOB_STATE.parked} ELSE ${JOB_STATE.queued} END,
-       reason = CASE WHEN p.amount < $3 THEN '${BELOW_REFUSAL_COST}' END, version = j.version + 1
+       reason = CASE WHEN p.amount < $3 THEN '${PARKED_BELOW_REFUSAL_COST}' END, version = j.version + 1
      FROM payments p
      WHERE j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse}
        AND j.nonce IS NULL AND j.failures = 0 AND NOT j.alone
        AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE}' AND p.outcome IS NULL
        AND (j.state = ${JOB_STATE.queued} AND j.reason IS NULL AND p.amount < $3
-         OR j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}' AND p.amount >= $3)`,
+         OR j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}' AND p.amount >= $3)`,
     [chain, leastWei.toString()],
   )
 

@@ -60,7 +60,7 @@ export async function moveNextNonce(
 }
 
 /** Stores the chain's transaction count that an operator has to confirm. Null clears it. */
-export async function storeClaimedCount(
+export async function storeUnconfirmedTxCount(
   client: pg.ClientBase,
   key: SignerKey,
   claimed: number | null,

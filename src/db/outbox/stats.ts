@@ -1,9 +1,9 @@
 import {
-  BELOW_REFUSAL_COST,
-  INSUFFICIENT_FUNDS,
   JOB_KIND,
   JOB_STATE,
   type Job,
+  PARKED_BELOW_REFUSAL_COST,
+  WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { nameOfCode } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
@@ -34,7 +34,7 @@ export async function countOpenJobs(
     network,
     `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${holdingTimeShareSql('$3')}) AS held_share FROM jobs j
      WHERE j.network = $1 AND j.chain = $2
-       AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}')
+       AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${PARKED_BELOW_REFUSAL_COST}')
      GROUP BY j.kind, j.state`,
     [chain, nowMs],
   )
@@ -68,7 +68,7 @@ export async function signerStats(
        coalesce((SELECT spent_wei FROM relay_signers
          WHERE network = $1 AND chain = $2 AND signer = $3 AND spent_day = $5), 0) AS signed_today_wei,
        EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND state < ${JOB_STATE.confirmed}
-         AND reason = '${INSUFFICIENT_FUNDS}') AS is_dry`,
+         AND reason = '${WAITS_FOR_FUNDS}') AS is_dry`,
     [chain, signer, nowMs - DAY_MS, Math.floor(nowMs / DAY_MS)],
   )
   return row!

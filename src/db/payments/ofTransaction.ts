@@ -1,7 +1,7 @@
 import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import {
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
@@ -144,5 +144,5 @@ function judgementOf(effects: Buffer): PaymentJudgement {
  */
 function refundOf(state: number | null, reason: string | null, isEvm: boolean): Refund {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
-  return state === JOB_STATE.parked && reason === BELOW_REFUSAL_COST ? 'reclaim' : 'held'
+  return state === JOB_STATE.parked && reason === PARKED_BELOW_REFUSAL_COST ? 'reclaim' : 'held'
 }

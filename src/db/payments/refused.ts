@@ -1,4 +1,4 @@
-import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
+import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import { PAYMENT_OUTCOME } from '../../registry/payment/payment.js'
 import { codeListSql } from '../pg/codes.js'
 
@@ -9,7 +9,7 @@ export const IS_UNSENT_SQL = `j.state IN (${codeListSql(JOB_STATE, 'queued', 'pa
  * SQL condition on a job `j`: its payment stays at a payments contract that was replaced. The relayer no longer sends
  * to that contract, so the payer has to reclaim.
  */
-export const IS_LEFT_TO_PAYER_SQL = `(j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${BELOW_REFUSAL_COST}')`
+export const IS_LEFT_TO_PAYER_SQL = `(j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}')`
 
 /**
  * SQL condition on a payment `p` whose money goes back to the payer: it was refused or reclaimed, its refusal was sent,

@@ -10,7 +10,7 @@ import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadEndNotification } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
-import { assertClock, isLockTimeout, NOW_MS } from './unavailable.js'
+import { assertClocksAgree, isLockTimeoutError, NOW_MS } from './unavailable.js'
 
 /**
  * Lifetime of a lease after its last renewal, ms. With the pause of a standby's polls, a take-over takes less than five
@@ -86,18 +86,18 @@ export async function takeLeadIfFree(
   const [found] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
     LEADER_ROLE[role],
   ])
-  assertClock(found!.nowMs)
+  assertClocksAgree(found!.nowMs)
   if (!found!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
-  const taken = await fallbackIf(take, isLockTimeout, [])
+  const taken = await fallbackIf(take, isLockTimeoutError, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
   const released = new AbortController()
   const renew = async () => {
     const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
-    if (renewed) assertClock(renewed.nowMs)
+    if (renewed) assertClocksAgree(renewed.nowMs)
     void readRows(pool, END_FROZEN).catch(() => {})
     if (renewed) alive()
     return renewed !== undefined

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { withConnection } from './pool.js'
 import { withRetries } from './tries.js'
-import { isLockTimeout } from './unavailable.js'
+import { isLockTimeoutError } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
 const LOCK_KEY = 0x6d696772
@@ -168,7 +168,9 @@ function readMigrations(dir: string): Migration[] {
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   await client.query(sql).catch((error: Error) => {
-    throw isLockTimeout(error) ? error : new Error(`applying migration ${name}: ${error.message}`)
+    throw isLockTimeoutError(error)
+      ? error
+      : new Error(`applying migration ${name}: ${error.message}`)
   })
   await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
 }

@@ -11,7 +11,7 @@ import {
   type SessionLimits,
   transactionSettingsSql,
 } from './session.js'
-import { isReadOnly, NotReplicatedError } from './unavailable.js'
+import { isReadOnlyError, NotReplicatedError } from './unavailable.js'
 
 /**
  * Converts an int8. Block numbers, entry numbers and ms stay below 2^53 in practice.
@@ -266,7 +266,7 @@ export async function inTransaction<T>(
     return result
   } catch (error) {
     // a connection that did not answer will not answer ROLLBACK either
-    if (isReadOnly(error) || (error as Error).message === 'Query read timeout')
+    if (isReadOnlyError(error) || (error as Error).message === 'Query read timeout')
       broken = error as Error
     else
       await client.query('ROLLBACK').catch((rollback: Error) => {

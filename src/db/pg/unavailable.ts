@@ -29,7 +29,7 @@ export const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8
 export const MAX_SKEW_MS = 5_000
 
 /** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */
-export function assertClock(databaseMs: number): void {
+export function assertClocksAgree(databaseMs: number): void {
   const skewMs = Date.now() - databaseMs
   if (Math.abs(skewMs) > MAX_SKEW_MS)
     throw new ClockError(
@@ -48,9 +48,9 @@ export const isUniqueViolation = hasCode('23505')
  */
 export const isRefusedValue = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
-export const isLockTimeout = hasCode('55P03')
+export const isLockTimeoutError = hasCode('55P03')
 /** True if a server is read-only, such as a standby. */
-export const isReadOnly = hasCode('25006')
+export const isReadOnlyError = hasCode('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
 export const ignoreOutage = (write: Promise<void>): Promise<void> =>

@@ -5,7 +5,7 @@ import type {
 } from '../generated/client.js'
 import { LONGEST_PAUSE_MS } from '../outbox/due.js'
 import { type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
+import { assertClocksAgree, MAX_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
@@ -68,7 +68,7 @@ export async function leaseWebhooks(
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
   )
-  assertClock(rows[0]!.clockMs)
+  assertClocksAgree(rows[0]!.clockMs)
   return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [row]))
 }
 

@@ -38,8 +38,8 @@ import { assertNoMoneyMoves, findUndecidedError, undecidedAlarm } from './undeci
 import { firstWritableBlocks, writeTailStep } from './write.js'
 
 /**
- * Largest gap to the head at which blocks are followed one by one, as facts first. A larger gap is backfilled in
- * ranges.
+ * Largest gap to the head at which blocks are read one by one, and their logs stored before they are confirmed. A
+ * larger gap is backfilled in ranges.
  */
 export const FOLLOW_MAX_BLOCKS = 64
 

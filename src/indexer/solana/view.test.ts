@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { areCountsConsistent, mergeTransactionLists, type ProgramView } from './view.js'
+import { arePaymentCountsConsistent, mergeTransactionLists, type ProgramView } from './view.js'
 
 const view = (slot: number, names: number, communityNames = 0, listed?: string[]): ProgramView => ({
   host: `node-${slot}`,
@@ -26,8 +26,8 @@ it.each([
   // a local node may count within its newest slot
   ['more payments as of one slot', view(7, 3), view(7, 4), true],
 ])('nodes that count %s', (_, a, b, isPossible) => {
-  expect(areCountsConsistent(a, b)).toBe(isPossible)
-  expect(areCountsConsistent(b, a)).toBe(isPossible)
+  expect(arePaymentCountsConsistent(a, b)).toBe(isPossible)
+  expect(arePaymentCountsConsistent(b, a)).toBe(isPossible)
 })
 
 it.each<[string, ProgramView[], string[]]>([

@@ -21,7 +21,10 @@ export const countsMorePayments = (counted: PaymentCounts, known: PaymentCounts)
  * True if both answers are possible for one program, whose counts never decrease. If two nodes contradict each other,
  * one of them hides payments, or counts payments that nobody made.
  */
-export const areCountsConsistent = (a: PaymentCountsAtSlot, b: PaymentCountsAtSlot): boolean =>
+export const arePaymentCountsConsistent = (
+  a: PaymentCountsAtSlot,
+  b: PaymentCountsAtSlot,
+): boolean =>
   !(a.slot < b.slot && countsMorePayments(a, b)) && !(b.slot < a.slot && countsMorePayments(b, a))
 
 /** All transactions that any of the nodes lists, oldest first. So one node can't hide what another lists. */

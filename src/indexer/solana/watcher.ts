@@ -31,7 +31,7 @@ import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 import {
-  areCountsConsistent,
+  arePaymentCountsConsistent,
   countsMorePayments,
   mergeTransactionLists,
   type ProgramView,
@@ -112,9 +112,9 @@ export class PaymentWatcher {
         views.push(view)
         return view
       },
-      { isSame: areCountsConsistent },
+      { isSame: arePaymentCountsConsistent },
     )
-    const agreed = views.filter((view) => areCountsConsistent(view, answer))
+    const agreed = views.filter((view) => arePaymentCountsConsistent(view, answer))
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
     const fresh = mergeTransactionLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }

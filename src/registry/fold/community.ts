@@ -12,8 +12,8 @@ import { oldestPublicWallet } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
-  assignmentKey,
   type CommunityNameRow,
+  communityAssignmentKey,
   communityNameKey,
   type JournalRow,
 } from './rows.js'
@@ -71,12 +71,12 @@ export function applyRegistration(
   const claim = assignmentClaimOf(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // a repeated request has no effect
-  if (assigned !== null && work.assigned.get(assignmentKey(community, assigned)) === name)
+  if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
   if (refusal) return refusal
   for (const by of [assigned, claim])
-    if (by !== null) work.assigned.set(assignmentKey(community, by), name)
+    if (by !== null) work.assigned.set(communityAssignmentKey(community, by), name)
   const { isVerified, actor: shown } = shownOf(work, asked)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
@@ -126,7 +126,7 @@ function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
   if (work.verified.get(mapKey(wallet))?.cluster !== cluster)
     return { code: 'not_in_cluster', address: wallet }
   for (const by of [cluster, claim])
-    if (by !== null && work.assigned.has(assignmentKey(community, by)))
+    if (by !== null && work.assigned.has(communityAssignmentKey(community, by)))
       return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }

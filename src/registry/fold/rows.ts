@@ -90,7 +90,7 @@ export interface RegistrySlice {
    * and clusters that a change names.
    */
   clusters: Map<number, ClusterState>
-  /** Serials of the named clusters that exist, by id key. */
+  /** Serials of the existing clusters that the batch refers to by their id, by `mapKey` of the id. */
   clusterSerials: Map<string, number>
   /** Rules of requested communities in journal order, beginning with the rules in force at the requested time. */
   communities: Map<string, readonly RulesVersion[]>
@@ -99,7 +99,7 @@ export interface RegistrySlice {
    * wallet name. Each has the sequence number of its registration.
    */
   communityNames: Map<string, number>
-  /** Names assigned to loaded clusters, and names assigned for the claims that the batch makes, by `assignmentKey`. */
+  /** Names assigned to loaded clusters, and names assigned for the claims that the batch makes, by `communityAssignmentKey`. */
   assigned: Map<string, string>
   /**
    * Moves in progress from or to loaded clusters, and moves that the batch continues, by the serial of the cluster that
@@ -128,7 +128,7 @@ interface Move extends MoveRow {
 }
 
 /** Key of an assignment, by its cluster (a serial) or by the claim's account (a stored address). */
-export const assignmentKey = (community: string, by: number | Buffer): string =>
+export const communityAssignmentKey = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
 export interface JournalRow extends Required<Entry> {

@@ -67,7 +67,7 @@ function jsonOf(kind: EventFieldKind, value: unknown): string {
 const CLUSTER_ID = /^0x[0-9a-f]{64}$/
 const WEI = /^\d{1,78}$/
 
-/** Parsers of fields in `data` of v1; undefined for a malformed value. */
+/** Parsers of fields in the `data` of the API's v1 form; undefined for a malformed value. */
 const READERS: {
   readonly [Kind in EventFieldKind]: (json: unknown) => EventFieldValues<string>[Kind] | undefined
 } = {
@@ -85,7 +85,10 @@ const READERS: {
 const matching = (form: RegExp, json: unknown): string | undefined =>
   typeof json === 'string' && form.test(json) ? json : undefined
 
-/** Reads an event of a type from `data` of v1. Unknown fields are ignored. @returns undefined for malformed data */
+/**
+ * Parses an event of the given type from its `data` in the API's v1 form. Unknown fields are ignored.
+ * @returns undefined for malformed data
+ */
 export function parseEventData(type: EventType, data: unknown): ShownEvent<string> | undefined {
   const json = Object(data) as Readonly<Record<string, unknown>>
   const event: Record<string, unknown> = { type }

@@ -46,7 +46,7 @@ export function parseAddress(input: string): Address | AddressProblem {
   return 'unsupported_address'
 }
 
-/** Parses an address of any chain that may be listed. @returns the wallet, or the problem */
+/** Parses an address of any chain whose wallets a cluster may list. @returns the wallet, or the problem */
 export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address

@@ -4,10 +4,10 @@ import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
-  ABOVE_DELIVER_LIMIT,
   type JobProgress,
   type JobTx,
   type NonceTx,
+  PARKED_ABOVE_DELIVERY_LIMIT,
   type ParkReason,
   type TxPurpose,
 } from '../../registry/outbox.js'
@@ -177,7 +177,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
 }
 
 const parkReason = ({ reason }: TxFailure): ParkReason =>
-  reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error'
+  reason === PARKED_ABOVE_DELIVERY_LIMIT ? reason : 'permanent_error'
 
 function expired<Tx extends JobTx>(
   job: JobProgress<Tx>,

@@ -1,8 +1,8 @@
 import {
-  BELOW_REFUSAL_COST,
   type BlockhashTx,
   type JobProgress,
   type NonceTx,
+  PARKED_BELOW_REFUSAL_COST,
   type ParkReason,
 } from '../../registry/outbox.js'
 
@@ -35,7 +35,7 @@ export function resumeJob<Job extends JobProgress>(job: Job): Job {
       ...job,
       state: 'queued',
       reason: null,
-      alone: job.alone || job.reason === BELOW_REFUSAL_COST,
+      alone: job.alone || job.reason === PARKED_BELOW_REFUSAL_COST,
     }
   if (job.release !== 'operator') return job
   // if a cancel was sent, the message continues with another nonce

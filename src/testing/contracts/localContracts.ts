@@ -60,7 +60,7 @@ export async function deployMissingContracts(
     const newest = ens?.universalResolver ?? token ?? communityPayments
     if (await deployer.publicClient.getCode({ address: newest })) {
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-      // a world from before ENS support has no ENS, and an early one no reverse registrar
+      // a local world made before ENS support has no ENS, and one made soon after has no reverse registrar
       const isWhole = !token || ens?.reverseRegistrar
       const own = isWhole ? ens : await mineQuickly(chain, makeEns)
       return { contracts: known, feeds, token, ens: own }

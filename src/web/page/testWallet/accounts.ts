@@ -27,7 +27,7 @@ export const TEST_WALLET_ICON =
 /** Accounts of local worlds by type, inserted by the build. */
 declare const ACCOUNTS: Readonly<Record<AddressType, unknown>>
 
-/** A world's accounts of a type. */
+/** The test wallet's accounts of an address type, in the local world that serves the page. */
 export const testWalletAccounts = <Account>(type: AddressType): readonly Account[] =>
   ACCOUNTS[type] as readonly Account[]
 

@@ -1,11 +1,11 @@
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import type { RelaySource } from './run.js'
+import type { RelayerChain } from './run.js'
 import type { RelayTarget } from './targets.js'
 
-export const evmRelaySource = (
+export const evmRelayerChain = (
   target: RelayTarget,
   { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
-): RelaySource => ({
+): RelayerChain => ({
   label: target.at.label,
   followsOthers: false,
   allowsOneNode: Boolean(target.at.config.singleNodeAfter),

@@ -1,6 +1,6 @@
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import { SOLANA } from '../registry/families.js'
-import type { LeadingRelayer, RelaySource } from './run.js'
+import type { LeadingRelayer, RelayerChain } from './run.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 
 interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
@@ -13,7 +13,7 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
 }
 
 /** Opens the relayer at its first step, so that an unavailable cluster does not delay other chains. */
-export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): RelaySource => ({
+export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
   allowsOneNode: false,
