@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { installationStatus, type StatusSources } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
@@ -89,6 +90,8 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
     const lead = await takeLeadIfFree(database.pool, 'mainnet', 'index')
     // nothing renews it here
     await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
+    // a state counts where it is younger than the lead, by ages that two statements read
+    await sleep(500)
     const state = {
       ...initialChainState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1),
     }
