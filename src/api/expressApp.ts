@@ -78,11 +78,11 @@ export function createExpressApp(
     exchange.res.writeHead(204, preflightHeaders(exchange.req.headers)).end()
   }
   const serveNone = (req: Request, res: Response) => {
-    const refusal =
+    const refusal = () =>
       decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
     serve(
       ofExpress(req, res, NONE),
-      () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal),
+      () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal()),
     )
   }
   app.use((req: Request, res: Response) => {

@@ -107,7 +107,7 @@ const systemLimit = (): number => {
 }
 
 it.skipIf(systemLimit() < BURST)(
-  'a burst of connections waits in the backlog while the process is busy, and none for its next SYN',
+  `a burst of connections waits in the backlog while the process is busy, and none for its next SYN (needs net.core.somaxconn of ${BURST})`,
   async () => {
     const server = http.createServer()
     await listenOnPort(server, 0, '127.0.0.1')
