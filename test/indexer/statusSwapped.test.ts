@@ -2,6 +2,7 @@ import { type Hex, keccak256, numberToHex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import { evmStatus } from '../../src/api/status/evm.js'
+import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -24,11 +25,14 @@ let mixedUp: Hex | null = null
 let invented: { hash: Hex; transaction: object | null } | null = null
 /** Block in which the node reports every transaction as failed. */
 let failedIn: number | null = null
+/** True while the node answers no question about a transaction. */
+let isSilent = false
 beforeAll(async () => {
   await at.configure('club', { prices: [at.price('8453', 1_000n)] })
   proxy = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method, body) => {
     if (method === 'eth_getTransactionByHash' && invented && body.includes(invented.hash))
       return answering(() => ({ result: invented!.transaction }))
+    if (isSilent && method.startsWith('eth_getTransaction')) return 'lost'
     if (method !== 'eth_getTransactionReceipt') return undefined
     if (failedIn !== null) return asFailed
     if (!mixedUp) return undefined
@@ -80,6 +84,25 @@ it('a node on a fork where a transaction failed decides no status, where there i
   await at.judge()
   seen.push((await evmStatus(context, tx)).status)
   expect(seen).toEqual(['pending', 'pending', 'finalized'])
+})
+
+it('a final status of a transaction that is not stored is never taken back, while one of two nodes is silent or on another fork', async () => {
+  const rpcUrls = [proxy.url, at.world.spoke.anvil.rpcUrl]
+  // each has a cache of its own, as each of two daemons has
+  const [first, ...later] = await Promise.all([0, 1, 2].map(() => contextOver(...rpcUrls)))
+  const to = at.world.wallet(2).address
+  const hash = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
+  await at.confirm()
+  const final = { status: 'invalid', reason: 'not_a_registration' }
+  expect(await evmStatus(first!, hash)).toMatchObject(final)
+  isSilent = true
+  await expect(evmStatus(later[0]!, hash)).rejects.toThrow(ChainUnavailableError)
+  isSilent = false
+  failedIn = 1
+  await expect(evmStatus(later[1]!, hash)).rejects.toThrow(ChainUnavailableError)
+  failedIn = null
+  for (const context of [first!, ...later])
+    expect(await evmStatus(context, hash)).toMatchObject(final)
 })
 
 it('a node that invents the sender and nonce of a transaction does not make it replaced', async () => {

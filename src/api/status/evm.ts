@@ -151,8 +151,12 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     }
   }
   const answer = decideStatus(context, { tracked, seen })
-  if (tracked || seen.isOurs) await ignoreOutage(remember(query, chain, seen))
-  if (isTerminalStatus(answer.status) && answer.reason)
+  const isFinal = isTerminalStatus(answer.status)
+  if (tracked || seen.isOurs) {
+    const stored = remember(query, chain, seen)
+    await (isFinal ? stored : ignoreOutage(stored))
+  }
+  if (isFinal && answer.reason)
     await storeInvalidVerdict(context.pool, context.network, tx, answer.reason)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }

@@ -52,18 +52,14 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   // the watcher may have stored the payment between the two questions
   const late = await ofPayments()
   if (late) return late
-  if (chain.chain !== null && (tracked || seen.isOurs))
-    await ignoreOutage(
-      rememberSighting(pool, network, tx, {
-        chain: chain.chain,
-        sender: null,
-        nonce: null,
-        seenMs: context.now(),
-      }),
-    )
   const answer = decideStatus(context, { tracked, seen })
-  if (isTerminalStatus(answer.status) && answer.reason)
-    await storeInvalidVerdict(pool, network, tx, answer.reason)
+  const isFinal = isTerminalStatus(answer.status)
+  if (chain.chain !== null && (tracked || seen.isOurs)) {
+    const sighting = { chain: chain.chain, sender: null, nonce: null, seenMs: context.now() }
+    const stored = rememberSighting(pool, network, tx, sighting)
+    await (isFinal ? stored : ignoreOutage(stored))
+  }
+  if (isFinal && answer.reason) await storeInvalidVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }
 

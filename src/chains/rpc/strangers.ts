@@ -29,8 +29,10 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
   a.isRegistration === b.isRegistration
 
 /**
- * Reads a transaction's state. A final state needs two nodes: while they contradict each other, it is returned as
- * unconfirmed.
+ * Reads a transaction's state. A final state needs two nodes. Without agreement, a transaction that calls our contracts
+ * is returned as unconfirmed: its final status is stored once two nodes agree. The status of any other transaction is
+ * stored nowhere and may have been final before, so it counts as unknown.
+ * @throws UndecidedError where two nodes do not agree about a transaction that is not ours
  */
 export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
@@ -45,7 +47,8 @@ export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
       throw new MissingDataError('the node does not know the transaction')
     return other
   }
-  return fallbackIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
+  const agreed = rpc.quorum(known, isSame)
+  return seen.isOurs ? fallbackIfUndecided(agreed, { ...seen, isConfirmed: false }) : agreed
 }
 
 /** Lifetime in the cache of balances, and its size. */
