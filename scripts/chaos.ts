@@ -8,7 +8,12 @@ import { parseArgs } from 'node:util'
 import { allBreaches, ChaosError, describeRun, runChaos } from '../test/chaos/lib/run.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 
-startBuiltPrograms('chaos')
+const USAGE = `usage: npm run chaos -- [options]
+  --seed <n>       of one run (default random)
+  --seeds <n>-<n>  first and last seed of several runs, one after the other
+  --minutes <n>    of each run (default 3)
+  --deep           with a reorg beyond the confirmation depth, the halt, and a rewind
+  --verbose        with the events of the run`
 
 const { values } = parseArgs({
   options: {
@@ -17,14 +22,26 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '3' },
     deep: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
 
+/** Seeds of the runs, in order. Empty where the options name none. */
 function seedsOf(): number[] {
-  const [first, last = first] = (values.seeds ?? '').split('-').map(Number)
-  if (values.seeds) return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i)
-  return [Number(values.seed ?? Math.floor(Math.random() * 1e6))]
+  const range = values.seeds ?? values.seed ?? String(Math.floor(Math.random() * 1e6))
+  const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? []
+  if (first === undefined) return []
+  const length = Math.max(0, Number(last) - Number(first) + 1)
+  return Array.from({ length }, (_, i) => Number(first) + i)
 }
+const seeds = seedsOf()
+const minutes = Number(values.minutes)
+if (values.help || seeds.length === 0 || !(minutes > 0)) {
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
+}
+
+startBuiltPrograms('chaos')
 
 let broken = 0
 /** Writes the daemon's log of a failed seed to a file. */
@@ -42,13 +59,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1)
   })
 
-for (const seed of seedsOf()) {
+for (const seed of seeds) {
   const started = performance.now()
   const log = (line: string) =>
     console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${line}`)
   const options = {
     seed,
-    runMs: Number(values.minutes) * 60_000,
+    runMs: minutes * 60_000,
     deep: values.deep,
     onWorld: (started: { stop(): Promise<void> }) => {
       world = started
