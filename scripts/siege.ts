@@ -1,9 +1,9 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
- * honest visitors look up, change and buy. Exit code 1 where they are affected more than is promised there. With
+ * honest visitors look up, change and buy. Exit code 1 where they are affected more than is promised there. Where
+ * HAProxy is installed, all requests go through it as in examples/deploy/topology, unless `--direct` is given. With
  * `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are compared
- * before and during each. `--attack` selects the floods. With `--proxy` all requests go through HAProxy, as in
- * examples/deploy/topology.
+ * before and during each: directly, or with `--proxy` through HAProxy. `--attack` selects the floods.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -35,12 +35,14 @@ const { values } = parseArgs({
     attack: { type: 'string', multiple: true, default: [] },
     attackers: { type: 'string', default: '1' },
     proxy: { type: 'boolean', default: false },
+    direct: { type: 'boolean', default: false },
   },
 })
 const isReach = values.reach || values.attack.length > 0
 const attacks = values.attack.length > 0 ? values.attack : REACH
 const seconds = Number(values.seconds ?? (isReach ? 5 : 180))
 const count = Number(values.attackers)
+const isProxied = values.proxy || (HAPROXY.isInstalled && !isReach && !values.direct)
 const isCount = Number.isInteger(count) && count >= 1 && count <= 16
 if (
   !(seconds >= (isReach ? 0.5 : 10)) ||
@@ -48,7 +50,7 @@ if (
   attacks.some((name) => !REACH.includes(name))
 ) {
   console.log(
-    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 0.5 s an attack, default 5, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
+    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy | --direct]   at least 10 s, default 180; of a reach 0.5 s an attack, default 5, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
   )
   process.exit(2)
 }
@@ -234,11 +236,12 @@ async function startProxy({ api }: Stack, onEnd: Bench['onEnd']): Promise<string
 async function main({ onEnd }: Bench): Promise<void> {
   const stack = await startStack({
     limits: true,
-    ...(values.proxy && { daemonEnv: { TRUST_PROXY: '1' } }),
+    ...(isProxied && { daemonEnv: { TRUST_PROXY: '1' } }),
   })
   onEnd(() => stack.stop())
-  const api = values.proxy ? await startProxy(stack, onEnd) : stack.api
+  const api = isProxied ? await startProxy(stack, onEnd) : stack.api
   console.log(await describeMachine(stack.databaseUrl))
+  console.log(isProxied ? 'all requests come through HAProxy' : 'no proxy')
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
   const targets = {

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import type { Duplex } from 'node:stream'
 
 export interface Call {
   method?: string
@@ -26,6 +27,7 @@ export interface Client {
 export function createClient(api: string, localAddress: string, sockets: number): Client {
   const { hostname, port } = new URL(api)
   const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, localAddress })
+  const opened = new WeakSet<Duplex>()
   const ask = ({ method = 'GET', path, body, headers }: Call) =>
     new Promise<Reply>((resolve, reject) => {
       const startedMs = performance.now()
@@ -52,6 +54,11 @@ export function createClient(api: string, localAddress: string, sockets: number)
       // no timeout signal: the signal of a failed request stays in memory until its time is over
       const late = setTimeout(() => request.destroy(new Error('no answer in time')), PATIENCE_MS)
       request.on('error', reject)
+      // a server that refuses a body early may close while the rest is written, which Node reports to the socket alone
+      request.once('socket', (socket) => {
+        if (!opened.has(socket)) socket.on('error', () => {})
+        opened.add(socket)
+      })
       request.on('close', () => clearTimeout(late))
       request.end(payload)
     })

@@ -1,6 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { indexPage } from '../web/page.js'
-import { closeAfterResponse } from './guard/socketLimits.js'
+import { closeRefused } from './guard/socketLimits.js'
 import { type Answer, answerOfJsonBytes, responseMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
@@ -67,15 +67,17 @@ export function createExpressApp(
   })
   /**
    * Answers a preflight. It is never refused with an error, which the page could not read; above the limit it only
-   * ends its connection.
+   * ends its connection. `Retry-After` lets a proxy end the client's.
    */
   const servePreflight = (exchange: Exchange): void => {
+    const headers = preflightHeaders(exchange.req.headers)
     try {
       gate.ofPreflights(exchange).spend(1)
-    } catch {
-      closeAfterResponse(exchange)
+    } catch (thrown) {
+      closeRefused(exchange)
+      headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }
-    exchange.res.writeHead(204, preflightHeaders(exchange.req.headers)).end()
+    exchange.res.writeHead(204, headers).end()
   }
   const serveNone = (req: Request, res: Response) => {
     const refusal = () =>

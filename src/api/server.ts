@@ -5,6 +5,7 @@ import { createExpressApp } from './expressApp.js'
 import { readFeed } from './feed/port.js'
 import {
   closeAfterResponse,
+  closeRefused,
   isAfterLastResponse,
   protectServer,
   serverLimits,
@@ -47,7 +48,8 @@ export function createApi(deps: ApiDeps) {
   let isClosing = false
   const answer = createAnswerer(deps)
   const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
-    if (isClosing || REFUSALS.has(message.status)) closeAfterResponse(exchange)
+    if (isClosing) closeAfterResponse(exchange)
+    else if (REFUSALS.has(message.status)) closeRefused(exchange)
     answer(exchange, message, ...more)
   }
   const serving = {

@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HAPROXY, NGINX, type RunningProxy } from '../support/proxies.js'
+import { HAPROXY, NGINX, type RunningProxy, startExample } from '../support/proxies.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 
 /** What proxies do to requests and answers: docs/run/deploying.md, "Behind a proxy". */
@@ -47,6 +48,7 @@ http {
     proxy_set_header Connection "";
     location / {
       proxy_pass http://api;
+      proxy_set_header Connection "";
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }
     location /joined/ {
@@ -144,6 +146,17 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     expect((await get(path, { 'x-forwarded-for': other })).status).toBe(200)
   })
 
+  it('refusals of one client close no connection of the proxy, which other clients use', async () => {
+    const path = `/v1/names/address/${alice}`
+    const refused = { 'x-forwarded-for': freshClient() }
+    for (let i = 0; i <= BURST; i++) await get(path, refused)
+    const opened = await connectionsOpened(async () => {
+      for (let i = 0; i < 20; i++) expect((await get(path, refused)).status).toBe(429)
+    })
+    // a proxy may close an idle connection by itself
+    expect(opened).toBeLessThan(5)
+  })
+
   it('a stream arrives at once, and uncompressed where the proxy respects no-transform', async () => {
     const headers = { 'accept-encoding': 'gzip', 'x-forwarded-for': freshClient() }
     const request = http.get(`${proxy.url}/v1/events/stream`, { headers, agent: false })
@@ -172,6 +185,21 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
   })
 })
 
+/** Number of connections that servers of this process accept while `work` runs: the proxy's to the API. */
+async function connectionsOpened(work: () => Promise<void>): Promise<number> {
+  let count = 0
+  const add = (): void => {
+    count += 1
+  }
+  subscribe('net.server.socket', add)
+  try {
+    await work()
+  } finally {
+    unsubscribe('net.server.socket', add)
+  }
+  return count
+}
+
 describe('a connection without a request', () => {
   /** Time for which the server keeps an idle connection open, ms. */
   async function keptMs(url: string, limitMs: number): Promise<number> {
@@ -198,5 +226,35 @@ describe('a connection without a request', () => {
 
   it('stays open for longer by default', async () => {
     expect(await keptMs(world.url, 8_500)).toBeGreaterThan(8_000)
+  })
+})
+
+describe('HAProxy with the configuration of examples/deploy/topology', () => {
+  if (!HAPROXY.isInstalled) {
+    it.skip('is not tried: HAProxy is not installed here', () => {})
+    return
+  }
+  let proxy: RunningProxy
+  beforeAll(async () => {
+    proxy = await startExample(HAPROXY, Number(new URL(world.url).port))
+  })
+  afterAll(() => proxy.stop())
+
+  it.each([
+    ['a refusal', 'GET /v1/networks', '429 Too Many Requests'],
+    ['a preflight beyond the limit', 'OPTIONS /v1/networks', '204 No Content'],
+  ])('%s is the last answer of the client’s connection', async (_, request, last) => {
+    const socket = net.connect({ host: '127.0.0.1', port: proxy.port })
+    let text = ''
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString()
+    })
+    // all clients of the proxy have the address of this machine
+    socket.write(`${request} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(3 * BURST))
+    await once(socket, 'close')
+    const answers = text.split('HTTP/1.1 ').slice(1)
+    expect(answers.length).toBeLessThanOrEqual(BURST + 1)
+    expect(answers.at(-1)).toContain(last)
+    expect(answers.at(-1)).toMatch(/^connection: close\r$/m)
   })
 })

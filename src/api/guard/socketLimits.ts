@@ -71,6 +71,7 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
   })
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     unused.delete(req.socket)
+    if (newest.get(req.socket)?.res.writableFinished === false) pipelined.add(req.socket)
     newest.set(req.socket, { req, res })
     if (req.headers['transfer-encoding'] !== undefined) boundParts({ req, res })
   })
@@ -153,6 +154,28 @@ export function closeAfterResponse({ req, res }: Asked): void {
   // unread bytes would reset the connection before the response arrives
   socket.destroySoon = () => (isWhole ? close() : closeGently(socket))
 }
+
+/** Sockets on which a request arrived before the response to an earlier one was sent. */
+const pipelined = new WeakSet<Socket>()
+
+/**
+ * Makes a refusal the last response of the client's connection. A proxy's connection stays open, because requests of
+ * other clients follow on it, unless a large part of the refused body is still to come. A peer that pipelines
+ * requests is treated as a client, since no proxy does that.
+ */
+export function closeRefused(exchange: Asked & Pick<Exchange, 'isByProxy'>): void {
+  const { isByProxy, req } = exchange
+  if (!isByProxy || pipelined.has(req.socket) || hasLongRest(req)) closeAfterResponse(exchange)
+}
+
+/** Longest body that is read to its end behind a refusal, bytes. */
+const MAX_DRAINED_BYTES = 64 * 1024
+
+/** True if reading a refused request to its end would take long. Node reads it itself where no handler has begun to. */
+const hasLongRest = (req: IncomingMessage): boolean =>
+  !req.complete &&
+  hasBody(req) &&
+  (req.readableDidRead || !(Number(req.headers['content-length']) <= MAX_DRAINED_BYTES))
 
 /** Drops the remaining parts of a body. The parser then skips each part in a tenth of the time. */
 function dropBody(socket: Socket): void {

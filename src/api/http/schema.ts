@@ -25,14 +25,19 @@ export const okResponses = (description: string, schema: z.ZodType | z.ZodRawSha
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
 
-/** Removes absent values from a body wherever its schema does not require them, at any depth. */
+/**
+ * Removes absent values from a body wherever its schema does not require them, at any depth.
+ * @returns the value itself where there are none
+ */
 export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return isAbsentParameter(value) ? undefined : removeAbsentValues(schema.unwrap(), value)
   // a codec is a ZodPipe, too: a request has the form of the pipe's input
   if (schema instanceof z.ZodPipe) return removeAbsentValues(schema.in, value)
-  if (schema instanceof z.ZodArray && Array.isArray(value))
-    return value.map((one) => removeAbsentValues(schema.element, one))
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    const elements = value.map((one) => removeAbsentValues(schema.element, one))
+    return elements.every((one, i) => one === value[i]) ? value : elements
+  }
   if (
     !(schema instanceof z.ZodObject) ||
     typeof value !== 'object' ||
@@ -40,12 +45,14 @@ export function removeAbsentValues(schema: unknown, value: unknown): unknown {
     Array.isArray(value)
   )
     return value
-  const { shape } = schema
-  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [
-    key,
-    Object.hasOwn(shape, key) ? removeAbsentValues(shape[key], field) : field,
-  ])
-  return Object.fromEntries(fields)
+  // a body may have thousands of fields that the schema does not know: they are neither visited nor copied
+  const present = Object.keys(schema.shape).filter((key) => Object.hasOwn(value, key))
+  const changed = present.flatMap((key): [string, unknown][] => {
+    const field: unknown = (value as Record<string, unknown>)[key]
+    const kept = removeAbsentValues(schema.shape[key], field)
+    return kept === field ? [] : [[key, kept]]
+  })
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
 /** Maximum number of elements of an array; undefined for any number. */

@@ -3,7 +3,7 @@ import { countApiRequest } from '../../ops/background.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
-import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
+import { closeRefused, isAfterLastResponse } from '../guard/socketLimits.js'
 import { type ResponseMessage, responseMessage } from '../http/answer.js'
 import { bodyLimit, bodyTooSlowError, parseRequestBody, readBytes } from '../http/body.js'
 import type { Context, createRequestContexts } from '../http/context.js'
@@ -215,7 +215,7 @@ class RouteExchange {
     try {
       work()
     } catch (error) {
-      closeAfterResponse(this.#exchange)
+      closeRefused(this.#exchange)
       throw error
     }
   }
