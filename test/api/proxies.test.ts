@@ -153,7 +153,7 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     const opened = await connectionsOpened(async () => {
       for (let i = 0; i < 20; i++) expect((await get(path, refused)).status).toBe(429)
     })
-    // a proxy may close an idle connection by itself
+    // a proxy may close an idle connection
     expect(opened).toBeLessThan(5)
   })
 
