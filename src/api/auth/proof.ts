@@ -26,7 +26,7 @@ export interface WalletProof {
   wallet: string
 }
 
-/** Wallet that a bound message names, and the wallet whose key the message requests, if any. */
+/** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
 export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
   recovered?: string | undefined
 }
@@ -56,7 +56,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    // a signature over the bound message, such as a contract's, is never shown again, so it is not stored
+    // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
   })
@@ -68,7 +68,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
   return key
 }
 
-/** Longest signature that a session stores. */
+/** Longest signature that a session stores, characters. */
 const KEPT_CHARS = 300
 
 /** Maximum age of a message that requests the key of a generated wallet. */
