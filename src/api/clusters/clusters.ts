@@ -50,7 +50,7 @@ export async function clusterIdByName(context: Context, input: string): Promise<
   return id
 }
 
-/** Null where the address is in no cluster that the viewer may see. */
+/** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
 export async function clusterIdOfAddress(
   context: Context,
   input: string,
