@@ -45,7 +45,7 @@ export function wholeNumberParameter(query: RequestQuery, name: string): number 
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** Items per page. */
+/** Number of items per page. */
 export interface PageLimitBounds {
   default: number
   max: number
