@@ -123,8 +123,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     return found.rate ? meterOf(address, [own], true) : meterOf(address, [own, ofAll])
   }
   /**
-   * Returns at once unless the database has to be queried. Without a result in time, the previous result counts; a
-   * key without one counts as unknown.
+   * Meter of an API key. Returned at once unless the database has to be queried. Without a result in time, the previous
+   * result counts; a key without a previous result counts as unknown.
    */
   const ofKey = (hash: Buffer, client: ClientOfRequest): RequestMeter | Promise<RequestMeter> => {
     const id = hash.toString('base64')
