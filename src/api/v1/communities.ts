@@ -142,7 +142,7 @@ const list = route.get('/v1/communities', {
   },
 })
 
-/** The name, if it is a community. */
+/** A list with the name if the name is a community, else an empty list. */
 async function communitiesNamed(
   name: string,
   { pool, network }: Pick<Context, 'pool' | 'network'>,
