@@ -112,7 +112,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
   return { wallet, signingMs, isPlain }
 }
 
-/** @throws ApiError unsupported_address */
+/** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
 function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
   if (walletKindOf(address.type) === type) return address

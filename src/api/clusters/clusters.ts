@@ -62,7 +62,7 @@ export async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-/** @throws ApiError not_found */
+/** The cluster as the response shows it. @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
   return {

@@ -41,7 +41,10 @@ export async function configureCommunity(
 const refusedRules = (details: readonly ErrorDetail[]) =>
   new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
 
-/** @throws ApiError invalid_request, ChainUnavailableError */
+/**
+ * Checks that the tokens in rules are tokens on their chains.
+ * @throws ApiError invalid_request, ChainUnavailableError
+ */
 async function checkTokens(
   ports: readonly Pick<CommunityPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,

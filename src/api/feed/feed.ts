@@ -149,8 +149,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Replaces a walk's time bound by the number of the first event at or after it.
- * @returns false while there is no such event; the token then keeps the bound
+ * Replaces a walk's time bound by the number of the first event at or after that time.
+ * @returns false while there is no such event; the token then keeps the time bound
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true

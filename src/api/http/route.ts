@@ -124,7 +124,10 @@ export interface Route {
    * (the operator's configuration does). Details follow a colon.
    */
   bounds?: Readonly<Record<string, string>>
-  /** Example of a request, where the schemas' examples do not give one. The local world can answer it. */
+  /**
+   * Example of a request, where the schemas' examples do not give one. The local world (the test network on one
+   * machine) can answer the request.
+   */
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOf`. */
   price?: RoutePrice

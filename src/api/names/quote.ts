@@ -101,7 +101,7 @@ async function registrationOf(
   }
 }
 
-/** @throws ApiError unsupported_network */
+/** The chain that a quote request names, out of the chains of a family. @throws ApiError unsupported_network */
 function enabled<Port extends ChainPort>(
   { chains }: Context,
   { network: asked, isTestnet }: QuoteRequest,
