@@ -38,7 +38,7 @@ const isOpen = ({ status }: FollowedPayment): boolean => !status || !isFinalStat
 
 type Payment = Pick<FollowedPayment, 'title' | 'payer' | 'isTestnet'>
 
-/** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
+/** Payments that a wallet was asked for and has not answered. The wallet's window may still be open after a reload. */
 let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
