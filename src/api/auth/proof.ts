@@ -125,7 +125,7 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
 const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
-/** @throws ApiError invalid_request */
+/** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = WALLET_KINDS[type].read(signature)
   if (!check)
@@ -141,7 +141,10 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
-/** @throws ChainUnavailableError where the contract's chain does not answer */
+/**
+ * True if the wallet is a contract that accepts the signature over the bound message.
+ * @throws ChainUnavailableError where the contract's chain does not answer
+ */
 async function isSignedByContract(
   context: Context,
   { type, wallet, signature }: WalletProof,

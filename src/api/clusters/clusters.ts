@@ -28,7 +28,7 @@ export async function clusterById(context: Context, input: string, viewer: Viewe
   )
 }
 
-/** @throws ApiError invalid_request */
+/** Reads a cluster id in 0x hex. @throws ApiError invalid_request */
 export function requireClusterId(input: string): Buffer {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')

@@ -123,7 +123,10 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
 /** The lag; `UNKNOWN` where the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
-/** @throws ApiError unsupported_network where the chains file has no hub of the network */
+/**
+ * Refuses a request for a network that is not deployed.
+ * @throws ApiError unsupported_network where the chains file has no hub of the network
+ */
 export async function requireDeployed(fresh: Fresh): Promise<void> {
   if (await isDeployed(fresh)) return
   const { network } = fresh
@@ -145,7 +148,10 @@ export async function asOfHeader(fresh: Fresh): Promise<readonly string[]> {
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
-/** @throws ApiError catching_up while names may be taken on chain that the tables do not have yet */
+/**
+ * Refuses a request during a catch-up.
+ * @throws ApiError catching_up while names may be taken on chain that the tables do not have yet
+ */
 export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(

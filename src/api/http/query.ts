@@ -51,7 +51,7 @@ export interface PageLimitBounds {
   max: number
 }
 
-/** @throws ApiError invalid_request */
+/** Requested number of items per page. @throws ApiError invalid_request */
 export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): number {
   const limit = wholeNumberParameter(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')

@@ -62,7 +62,7 @@ export const MAX_LONG_POLL_MS = 30_000
 export interface RoutePrice {
   /** The price as docs/use/limits.md shows it, for n elements. */
   text: string
-  /** @param body before validation @throws ApiError invalid_request */
+  /** Units that a request costs. @param body before validation @throws ApiError invalid_request */
   of(query: RequestQuery, body: unknown): number
 }
 

@@ -7,7 +7,7 @@ import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
 import { paymentStatus } from './payments.js'
 
-/** @throws ChainUnavailableError as evmStatus and paymentStatus */
+/** Status of a transaction of any chain. @throws ChainUnavailableError as evmStatus and paymentStatus */
 export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 

@@ -117,7 +117,7 @@ const revoke = route.delete('/v1/keys/:id', {
   },
 })
 
-/** @throws ApiError not_found */
+/** The caller's API key of an id. @throws ApiError not_found */
 async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteRequest['params']) {
   const key = (await listApiKeys(pool, wallet)).find(({ keyHash }) => apiKeyId(keyHash) === id)
   if (!key) throw new ApiError('not_found', 'This wallet has no API key of that id.')
