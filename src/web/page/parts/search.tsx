@@ -15,7 +15,7 @@ interface Suggestion {
 /** Arrow keys that move through the list of suggestions, with the step of each. */
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** Minimum number of letters for suggestions of the service. */
+/** Minimum number of typed letters for which registered names are suggested. */
 const LEAST_LETTERS = 2
 
 /**
