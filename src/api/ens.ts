@@ -39,7 +39,10 @@ const about = {
   price: ENS_PRICE,
 }
 
-/** Routes of the ENS gateway, as ERC-3668 clients call them: with a URL, or with a body. */
+/**
+ * Routes of the ENS gateway, as ERC-3668 clients call them: GET with the data in the URL, or POST with the data in a
+ * body.
+ */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
     bad: {

@@ -1,8 +1,8 @@
 import type { RequestExample } from './http/route.js'
 
 /**
- * Example values in the OpenAPI documents. They exist in the local world, where a test sends them: a seeded name, its
- * wallet, a community without a price and a community with one.
+ * Example values in the OpenAPI documents. They exist in the local world (the test network on one machine), where a
+ * test sends them: a seeded name, its wallet, a community without a price and a community with one.
  */
 export const EXAMPLE_NAME = 'seedling'
 export const EXAMPLE_OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'

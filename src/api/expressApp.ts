@@ -66,8 +66,8 @@ export function createExpressApp(
     else serveRoute(profileRoute, exchange)
   })
   /**
-   * Answers a preflight. It is never refused with an error, which the page could not read; above the limit it only
-   * ends its connection. `Retry-After` lets a proxy end the client's.
+   * Answers a CORS preflight. A preflight above the rate limit gets its normal response too, because a page could not
+   * read an error, and its connection ends. `Retry-After` lets a proxy end the client's connection.
    */
   const servePreflight = (exchange: Exchange): void => {
     const headers = preflightHeaders(exchange.req.headers)

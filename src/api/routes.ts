@@ -31,7 +31,10 @@ type Tagged = Readonly<Record<string, readonly Route[]>>
 const lookups = (routes: readonly Route[]) =>
   routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
 
-/** Routes whose body may select the network, and the list of all networks. They handle a missing network themselves. */
+/**
+ * Routes whose body may select the network, and the list of all networks. They handle a network that is not deployed
+ * themselves.
+ */
 const OF_BODY = new Set([
   '/v1/networks',
   '/v1/names/community/:communityName/register',
@@ -68,7 +71,7 @@ const V1: Tagged = {
 
 export const singleNetworkRoutes: ReadonlySet<Route> = OF_NETWORK
 
-/** Deprecated routes: the same data in the old shapes. */
+/** Deprecated routes of v0.1: the data of v1 in the old shapes. */
 const V01: Tagged = {
   'v0.1 registration': registerRoutesV01,
   'v0.1 look-ups': lookups(lookupRoutesV01),

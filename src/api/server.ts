@@ -30,7 +30,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
   /** Further routes, of chain families outside the interface. */
   moreRoutes?: readonly Route[]
-  /** Default 15 s. */
+  /** Time after which a request is answered with 503. Default 15 s. */
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
@@ -42,7 +42,7 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
 
 export type Api = ReturnType<typeof createApi>
 
-/** Creates the API. Its only state is the database's keys, read once. */
+/** Creates the API of both networks. Keys that the database stores are read once, at first use. */
 export function createApi(deps: ApiDeps) {
   const contexts = createRequestContexts(deps)
   let isClosing = false

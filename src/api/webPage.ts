@@ -38,7 +38,7 @@ export function assetAnswer(
     : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
 }
 
-/** Guides of this package. */
+/** Folder of the guides in this package. */
 const GUIDES = new URL('../../docs/use/', import.meta.url)
 
 /** Answer with a guide: for browsers a page, for any other client its Markdown. */

@@ -22,7 +22,7 @@ export const indexPage: PageFile = {
   policy: PAGE_POLICY,
 }
 
-/** A family's chains, as the test wallet of local worlds uses them. */
+/** The chains of a chain family, as the test wallet of local worlds (test networks) uses them. */
 export interface WalletChains {
   /** Type of the family's accounts in the wallet. */
   readonly key: AddressType
@@ -51,7 +51,7 @@ function setHead(source: string, markup: string): void {
 }
 
 /**
- * Adds the test wallet of local worlds to the pages. Its keys are public.
+ * Adds the test wallet of local worlds (test networks) to the pages. Its keys are public.
  * @param isLocal whether all chains belong to a local world
  * @throws Error where a chain is not local
  */

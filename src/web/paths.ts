@@ -1,6 +1,6 @@
 import { parseName } from '../registry/primitives/nameRule.js'
 
-/** Reads paths and typed texts. The service uses it too: it answers 404 where there is no page. */
+/** Reads paths and typed texts. The service uses this file too: it answers 404 where there is no page. */
 
 /** Pages of a signed-in wallet, such as `/@keys`. No name can contain `@`. */
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
@@ -12,7 +12,7 @@ export interface EnsParents {
   testnet?: string | undefined
 }
 
-/** Meaning of a text: the first of `asked` that the API knows, else `otherwise`. */
+/** Meaning of a text of several possible meanings: the first of `asked` that the API knows, else `otherwise`. */
 interface Reading {
   asked: readonly ('cluster' | 'address')[]
   otherwise: 'address' | 'tx' | 'name'

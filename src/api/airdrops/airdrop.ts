@@ -23,9 +23,9 @@ import {
 const TRIES = 3
 
 /**
- * Allocations of a community's airdrop to the wallets verified in the caller's bundle, private wallets included.
- * Unverified wallets are left out, because nobody has proven that they belong to the caller. A caller in no bundle
- * gets an empty list.
+ * Allocations of a community's airdrop to the wallets verified in the caller's cluster (bundle), private wallets
+ * included. Unverified wallets are left out, because nobody has proven that they belong to the caller. A caller in no
+ * cluster gets an empty list.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
@@ -97,7 +97,7 @@ interface Eligible {
   proof: readonly string[]
 }
 
-/** The claim as the response shows it. Amounts are base units of the token. */
+/** A wallet's claim as the response shows it. Amounts are base units of the token. */
 async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: ClaimOffer) {
   const { index, amount, claim } = allocation
   return {

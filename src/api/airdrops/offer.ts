@@ -18,9 +18,9 @@ export const NO_TRANSACTION_REASONS = [
   'ended',
   /** The transaction would link a private wallet with other wallets on chain. `link=true` permits it. */
   'private_wallet',
-  /** A wallet that is no EVM account is paid through a verified EVM wallet, and the bundle has none. */
+  /** A wallet that is no EVM account is paid through a verified EVM wallet, and the cluster has none. */
   'no_evm_wallet',
-  /** The operator has no key that signs permissions for wallets of other kinds. */
+  /** The operator has no key to sign the permission that a wallet other than an EVM account needs. */
   'no_operator',
   /** The distributor's chain is not configured. */
   'chain_not_served',
@@ -33,16 +33,19 @@ export interface ClaimsRequest {
   link: boolean
 }
 
-/** Lifetime of a permission. Deadlines are rounded to the grain, so requests within ten minutes share a signature. */
+/**
+ * Lifetime of a claim permission, seconds. Its deadline is rounded to `PERMISSION_GRAIN_S`, so requests within ten
+ * minutes share a signature.
+ */
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
-/** Verified wallet of the bundle. */
+/** Verified wallet of the caller's cluster, with its allocation. */
 export type ClaimingWallet = WalletWithAllocation & Pick<Wallet, 'type' | 'text'>
 
 type Refused = { reason: NoTransaction }
 interface Offered {
-  /** Account that is paid. */
+  /** Account that receives the tokens. */
   receiver: Hex
   /** Account that has to send the transaction; absent where any account may send it. */
   sender?: Hex
@@ -56,9 +59,9 @@ export type ClaimOffer = (
 ) => Promise<Offered | Refused>
 
 /**
- * Creates the claim transactions of a bundle for an airdrop. An EVM account claims for itself. The tokens of any
- * other account go to an EVM wallet of the bundle, under a permission signed by the operator's key; any account may
- * send that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
+ * Creates the claim transactions of a cluster for an airdrop. An EVM account claims for itself. The tokens of any other
+ * account go to an EVM wallet of the cluster, under a permission signed by the operator's key; any account may send
+ * that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
 export function createClaimOffer(
   context: Context,
@@ -107,7 +110,7 @@ const refusing =
   async () => ({ reason })
 
 /**
- * EVM wallet that receives the tokens of the bundle's other accounts: the caller's wallet, else the bundle's oldest
+ * EVM wallet that receives the tokens of the cluster's other accounts: the caller's wallet, else the cluster's oldest
  * public wallet, else its oldest private wallet. The transaction shows the receiver beside the other account, so a
  * private receiver needs `link`.
  */

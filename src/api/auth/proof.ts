@@ -26,7 +26,7 @@ export interface WalletProof {
   wallet: string
 }
 
-/** Wallet that a bound message names, and the wallet whose key the message requests, if any. */
+/** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
 export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
   recovered?: string | undefined
 }
@@ -56,7 +56,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    // a signature over the bound message, such as a contract's, is never shown again, so it is not stored
+    // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
   })
@@ -68,7 +68,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
   return key
 }
 
-/** Longest signature that a session stores. */
+/** Longest signature that a session stores, characters. */
 const KEPT_CHARS = 300
 
 /** Maximum age of a message that requests the key of a generated wallet. */
@@ -112,7 +112,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
   return { wallet, signingMs, isPlain }
 }
 
-/** @throws ApiError unsupported_address */
+/** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
 function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
   if (walletKindOf(address.type) === type) return address
@@ -125,7 +125,7 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
 const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
-/** @throws ApiError invalid_request */
+/** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = WALLET_KINDS[type].read(signature)
   if (!check)
@@ -141,7 +141,10 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
-/** @throws ChainUnavailableError where the contract's chain does not answer */
+/**
+ * True if the wallet is a contract that accepts the signature over the bound message.
+ * @throws ChainUnavailableError where the contract's chain does not answer
+ */
 async function isSignedByContract(
   context: Context,
   { type, wallet, signature }: WalletProof,

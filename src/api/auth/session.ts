@@ -42,7 +42,7 @@ function given(text: string | undefined): string | undefined {
 }
 
 /**
- * The session of a request under its route's rule.
+ * The session of a request, by its route's authentication rule.
  * @returns null where the route has no rule, or with `optional` and no valid key
  * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two keys
  */

@@ -35,7 +35,8 @@ export type RenameWalletInput = Pick<AddWalletInput, 'address' | 'name'>
 /**
  * Removes, renames and adds wallets of one cluster, in this order, all or none.
  * @param within the cluster's id
- * @throws ApiError as the three changes, and forbidden where the caller isn't verified in the cluster
+ * @throws ApiError as `removeWalletsChange`, `renameWalletsChange` and `addWalletsChange`, and forbidden where the
+ * caller isn't verified in the cluster
  */
 export function updateWallets(
   context: Context,
@@ -168,7 +169,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
 }
 
 /**
- * Appends signed changes of one cluster or community, all or none.
+ * Appends signed changes of one cluster or community to the journal, all or none.
  * @returns the cluster's id
  * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
  */
@@ -182,8 +183,8 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes when the turn of their wallet comes. Changes whose caller has disconnected by then are
- * dropped.
+ * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
+ * has disconnected by then are dropped.
  * @throws ApiError catching_up, unavailable, rate_limited
  */
 export async function appendThroughQueue(

@@ -28,7 +28,7 @@ export async function clusterById(context: Context, input: string, viewer: Viewe
   )
 }
 
-/** @throws ApiError invalid_request */
+/** Reads a cluster id in 0x hex. @throws ApiError invalid_request */
 export function requireClusterId(input: string): Buffer {
   const id = parseClusterId(input)
   if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
@@ -50,7 +50,7 @@ export async function clusterIdByName(context: Context, input: string): Promise<
   return id
 }
 
-/** Null where the address is in no cluster that the viewer may see. */
+/** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
 export async function clusterIdOfAddress(
   context: Context,
   input: string,
@@ -62,7 +62,7 @@ export async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-/** @throws ApiError not_found */
+/** The cluster as the response shows it. @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterView | null) {
   if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
   return {

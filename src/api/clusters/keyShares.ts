@@ -23,7 +23,7 @@ interface KeyType {
   exported(key: Buffer, address: Address): string
 }
 
-/** By the types of wallets that are generated. */
+/** Key functions of the wallet types that the service generates. */
 const KEY_TYPES: Partial<Record<AddressType, KeyType>> = {
   evm: {
     generate: () => fromHex(generatePrivateKey()),
@@ -73,7 +73,7 @@ export type ShareKeys = readonly [Uint8Array, ...Uint8Array[]]
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Associated data of a sealed share, which binds it to its row. */
+/** Associated data (AEAD) of an encrypted share, which binds the share to its database row. */
 const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
@@ -121,7 +121,7 @@ export function openShare(
   )
 }
 
-/** Null where the authentication fails. */
+/** Decrypts a share with one key; null where the authentication tag does not match. */
 function decrypted(key: Uint8Array, aad: Buffer, sealed: Buffer): Buffer | null {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

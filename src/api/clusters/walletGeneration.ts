@@ -21,7 +21,7 @@ export interface GenerateWalletInput {
   type: AddressType
   name: string
   isPrivate: boolean
-  /** Return the third share too. */
+  /** True to return the third share, for recovery, too. */
   recovery: boolean
 }
 
@@ -77,9 +77,9 @@ export interface RecoverWalletInput {
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
- * Recovers the key of a generated wallet, for the wallet that requested it and for wallets verified in its cluster. A
- * signature works once, so it is useless to anybody who reads it later. For the requesting wallet every attempt
- * counts, for the others only a successful attempt.
+ * Recovers the key of a generated wallet, for the wallet that had it generated and for wallets verified in its cluster.
+ * A signature works once, so it is useless to anybody who reads it later. For the wallet that had it generated every
+ * attempt uses up the signature, for the others only a successful attempt.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 export async function recoverWallet(

@@ -60,7 +60,7 @@ export async function availabilityUnderRules(
   return (await withTimeout(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
-/** Ports whose balances may be some seconds old. */
+/** The network's chains, with look-ups of balances that may be some seconds old. */
 export const recentBalancePorts = (context: Context): readonly BalancePort[] =>
   chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }

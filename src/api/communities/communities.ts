@@ -11,7 +11,7 @@ import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNewNames } from '../names/names.js'
 
-/** @throws ApiError invalid_name, not_found */
+/** The rules of a community, as the response shows them. @throws ApiError invalid_name, not_found */
 export async function communityByName(context: Context, input: string) {
   const name = requireName(input)
   return { name, ...communityRulesJson(await requireRules(context, name)) }
@@ -41,7 +41,10 @@ export async function configureCommunity(
 const refusedRules = (details: readonly ErrorDetail[]) =>
   new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
 
-/** @throws ApiError invalid_request, ChainUnavailableError */
+/**
+ * Checks that the tokens in rules are tokens on their chains.
+ * @throws ApiError invalid_request, ChainUnavailableError
+ */
 async function checkTokens(
   ports: readonly Pick<CommunityPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,
@@ -69,13 +72,13 @@ export interface CommunityName {
   name: string
 }
 
-/** @throws ApiError invalid_name */
+/** Canonical form of a name below a community. @throws ApiError invalid_name */
 export function requireCommunityName(community: string, name: string): CommunityName {
   const [wallet] = requireNewNames([name], () => 'name')
   return { community: requireName(community), name: wallet! }
 }
 
-/** @throws ApiError not_found */
+/** The rules of a community. @throws ApiError not_found */
 export async function requireRules(context: Context, community: string): Promise<CommunityRules> {
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (!rules) throw registrationError('not_found')

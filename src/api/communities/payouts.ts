@@ -4,10 +4,13 @@ import { type Context, chainsOf } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireRules } from './communities.js'
 
-/** Payments per transaction: each needs about 45,000 gas. */
+/** Payments that one transaction pays out: each needs about 45,000 gas. */
 const AT_ONCE = 50
 
-/** Payments that their recipients have not taken yet. @throws ApiError invalid_name, not_found */
+/**
+ * Payments for a community's names that their recipients have not taken yet, grouped by chain, recipient and token.
+ * @throws ApiError invalid_name, not_found
+ */
 export async function communityPayouts(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)

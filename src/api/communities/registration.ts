@@ -199,11 +199,11 @@ export async function areRequirementsMetBy(
 }
 
 /**
- * Registers a name below a community for the caller's bundle, without a price, once a wallet of the bundle has
- * claimed the community's airdrop. A bundle gets one name per claim. A repeated request gets the same response.
- * @param bundleId expected id of the caller's bundle
- * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, already_assigned, not_available,
- * catching_up; requirements_not_met before a claim
+ * Registers a name below a community for the caller's cluster (bundle), without a price, once a wallet of the cluster
+ * has claimed the community's airdrop. A cluster gets one name per claim. A repeated request gets the same response.
+ * @param bundleId expected id of the caller's cluster
+ * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, already_assigned, not_available, catching_up;
+ * requirements_not_met before a claim
  */
 export async function assignCommunityName(
   context: Context,

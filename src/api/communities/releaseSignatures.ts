@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache'
 import type { Hex, ReleaseSigner } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 
-/** Cached signatures: one for each recipient and token. */
+/** Number of cached release signatures: one for each recipient and token. */
 const CACHED_SIGNATURES = 1_000
 
 /**
- * Wraps a signer so that it signs each release only once. Anybody may request a release, a remote signer costs money,
- * and the relayer sends its transactions with the same key. A release does not expire, so its signature can be
- * cached. A failed signature is requested again.
+ * Wraps a signer so that it signs each release (the permission to pay out the payments for community names) only once.
+ * Anybody may request a release, a remote signer costs money, and the relayer sends its transactions with the same key.
+ * A release does not expire, so its signature can be cached. A failed signature is requested again.
  */
 export function cacheSignatures(sign: ReleaseSigner): ReleaseSigner {
   const kept = new LRUCache<string, Hex, Parameters<ReleaseSigner>[0]>({

@@ -13,7 +13,7 @@ import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
 /** How a version of the HTTP interface (v1 or v0.1) shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
   readonly schema: z.ZodType
-  /** Bounds of the lists in the family's own fields. */
+  /** Why each list in the family's own fields is bounded, as in `Route`. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. */
   ownFields(quote: QuoteOfPort<Port>): object
@@ -26,11 +26,11 @@ export interface FamilyInterface<Port extends ChainPort = ChainPort>
   isOf(port: ChainPort): port is Port
   /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
-  /** Label of the testnet. */
+  /** Network label of the family's testnet in sample requests. */
   readonly testnet: string
   /** Payer of sample requests. */
   readonly sender: SampleAddress
-  /** Names of one quote at most. */
+  /** Maximum number of names in one quote. */
   readonly maxNames: number
   readonly price: RoutePrice
   readonly errors: readonly ErrorCode[]
@@ -94,7 +94,7 @@ const amount = z.unknown().openapi({
     'Value of the bid on the hub in wei of ETH; default 0.01 ETH. At most one of the field’s names may be used.',
   example: '10000000000000000',
 })
-/** Schema of an element's amount, once for each accepted field name. */
+/** Schema of the bid amount of a name, once for each accepted field name. */
 const amounts = Object.fromEntries(
   AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
 ) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
@@ -134,7 +134,7 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 
 type Call = Extract<UnsignedTransaction, { to: unknown }>
 
-/** Calls and transactions in JSON's types. */
+/** A contract call as responses show it, its value in decimal digits. */
 export const contractCallAnswer = ({ to, data, value }: Omit<Call, 'type'>) => ({
   to,
   data,
@@ -163,7 +163,7 @@ export const quoteFields = {
   }),
 }
 
-/** The same fields as v0.1 shows them. */
+/** Schema of the fields that v0.1's quotes of all families have. */
 export const quoteFieldsV01 = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -175,7 +175,7 @@ export const quoteFieldsV01 = {
   ),
 }
 
-/** The response's fields that quotes of all families have. */
+/** The fields of the response that quotes of all families have. */
 export const commonQuoteAnswer = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),

@@ -6,13 +6,13 @@ import type { Network } from '../../registry/primitives/network.js'
 const MAX_IDS = 20_000
 /**
  * Lifetime of the cache. It limits how long a wrong id can live after a change that does not increase the feed's
- * number.
+ * generation.
  */
 const KEPT_MS = 60_000
 
 /**
- * Looks up hex ids of clusters by serial. The map may hold other clusters too. A missing serial means that the feed
- * has a newer generation.
+ * Looks up hex ids of clusters by their serial numbers. The returned map may hold other clusters too. A missing serial
+ * means that the feed has a newer generation.
  */
 export type ClusterIds = (
   db: Queryable,

@@ -13,7 +13,7 @@ import { ApiError } from '../http/errors.js'
 import { decryptPageToken, encryptPageToken, FEED_BEGINNING, type PagePosition } from './cursor.js'
 
 export interface FeedRequest {
-  /** The query has `testnet=true`. A page token of the mainnet contradicts it. */
+  /** The query has `testnet=true`. A page token of the mainnet contradicts this value. */
   isTestnet: boolean
   /** Token of an earlier page. */
   page?: string | undefined
@@ -75,12 +75,16 @@ export async function feedPage(context: Context, request: FeedRequest) {
     idOf: (serial: number): string => ids.get(serial)!,
     /** Token of the next page, absent at the end. */
     ...(next ? { nextPage: token } : {}),
-    /** Token that continues after this page, also from the end of the feed. */
+    /** Token that continues after this page, also at the end of the feed. */
     resume: token,
   }
 }
 
-/** @param asked the walk before its time bound became an event number @param last the last entry that was read */
+/**
+ * Position at which a walk continues after all its events were returned.
+ * @param asked the walk before its time bound became an event number
+ * @param last the last entry that was read
+ */
 function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedWalkPosition {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
@@ -145,8 +149,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Replaces a walk's time bound by the number of the first event at or after it.
- * @returns false while there is no such event; the token then keeps the bound
+ * Replaces a walk's time bound by the number of the first event at or after that time.
+ * @returns false while there is no such event; the token then keeps the time bound
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
@@ -207,7 +211,10 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
   return stretch
 }
 
-/** @returns the first event that did not fit, null where all events fit */
+/**
+ * Adds the entries' events to a page, up to the page's limit.
+ * @returns position of the first event that did not fit; null where all events fit
+ */
 function take(
   items: FeedItem[],
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],

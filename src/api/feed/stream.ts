@@ -8,7 +8,7 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { encryptPageToken, type PagePosition } from './cursor.js'
 import { feedEndToken, feedPage } from './feed.js'
 
-/** Events written at once to a stream that is behind. They may stay unread in memory. */
+/** Maximum number of events written at once to a stream that is behind. They may stay unread in memory. */
 const PAGE_EVENTS = 100
 /** Time after which a browser reconnects, ms. */
 const RETRY_MS = 2_000
@@ -29,7 +29,7 @@ type Page = Awaited<ReturnType<typeof feedPage>>
 /**
  * Opens a stream of the feed after a token.
  * @returns function that writes the stream to a response whose head was sent
- * @throws ApiError as feedPage; rate_limited and unavailable where no place is free
+ * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
  */
 export async function openStream(
   context: Context,
@@ -51,14 +51,17 @@ export async function openStream(
   }
 }
 
-/** @returns undefined where the stream begins at a time */
+/** Token of the feed's end, where a stream without a token begins; undefined where the stream begins at a time. */
 const beginning = async (
   context: Context,
   { sinceMs, from }: StreamRequest,
 ): Promise<string | undefined> =>
   sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
-/** @returns signal that fires when the place goes to another address */
+/**
+ * Reserves one of the limited open streams for the caller.
+ * @returns signal that fires when the reservation goes to another address
+ */
 function takePlace({ streams, caller }: Context): AbortSignal {
   const ended = new AbortController()
   const free = streams.places.take(caller!.address, 1, () => ended.abort())
@@ -77,12 +80,15 @@ function takePlace({ streams, caller }: Context): AbortSignal {
 
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
-/** A reader of a stream. It gets pages while it is behind, and later the events that the shared tail reads for all. */
+/**
+ * A reader of a stream. It gets pages while it is behind, and later the newest events, which `FeedTail` reads once for
+ * all streams.
+ */
 interface Reader {
   context: Context
   res: ServerResponse
   key: Buffer
-  /** Stored address of the actor, null for all. */
+  /** Stored address of the actor whose events are shown, null for all. */
   from: Buffer | null
 }
 
@@ -92,7 +98,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   if (!context.streams.open(res)) return void res.end()
   try {
-    // without this check a reader who left during the read would follow for ever: `close` fires only once
+    // without this check a reader who left during the read would follow for ever: the event `close` fires only once
     for (let page: Page | null = first; page && !res.destroyed; ) {
       const { network, generation, idOf, items, end } = page
       const json = eventWriter(network, generation, idOf)
@@ -110,7 +116,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
 const nextPage = (context: Context, page: string): Promise<Page> =>
   feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
 
-/** Node raises an unhandled error for a write after the end. */
+/** Writes to a response that has not ended: Node raises an unhandled error for a write after the end. */
 function write(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
@@ -127,7 +133,10 @@ const RESTARTED = new ApiError(
   'The feed was started anew: begin from the first page.',
 )
 
-/** @returns token from which the stream has to catch up again; null once it has ended */
+/**
+ * Follows the newest events of the feed.
+ * @returns token from which the stream has to catch up again; null once the stream has ended
+ */
 function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
   const { network, generation, newest, end, resume } = page
   const tail = context.tails[network]

@@ -3,7 +3,10 @@ import { poolWithQuery } from '../../db/pg/pool.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { waitForEventLoopTurn } from '../../ops/turns.js'
 
-/** Calls of one kind to a chain at once: as many as its nodes accept (STRANGERS in src/chains/rpc/nodes.ts). */
+/**
+ * Maximum calls of one port method to a chain at once, as many as its nodes accept (`STRANGERS` in
+ * src/chains/rpc/shares.ts), and calls that may wait.
+ */
 const QUESTIONS = { atOnce: 32, waiting: 500 }
 
 /** Methods of ports that call a chain's nodes. */
@@ -24,13 +27,13 @@ const ASKING: ReadonlySet<PropertyKey> = new Set([
 type Ask = (...of: unknown[]) => unknown
 
 /**
- * Queues of clients that wait to call chains. Each method has its own queue, because its calls have their own share
- * of the nodes.
+ * Queues of clients that wait to call chains. Each method of a port has its own queue, because its calls have their own
+ * share of the nodes' capacity.
  */
 export class ChainQueues {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
-  /** A port whose calls wait in the queue of one client. They are dropped when the client disconnects. */
+  /** A port whose calls wait in the queue of one client. Waiting calls are dropped when the client disconnects. */
   of<Port extends object>(port: Port, asker: QueueClient): Port {
     return new Proxy(port, {
       get: (target, key) => {
@@ -53,8 +56,8 @@ export class ChainQueues {
 }
 
 /**
- * Statements of expensive requests at once. The other connections and the database's processors are reserved for
- * look-ups.
+ * Maximum database statements of expensive requests at once. The other connections and the database's processors are
+ * reserved for look-ups.
  */
 const STATEMENTS = { atOnce: 3 }
 

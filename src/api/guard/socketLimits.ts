@@ -24,14 +24,15 @@ const MAX_CONNECTIONS = 10_000
 const LINGER_MS = 5_000
 
 /**
- * Parts allowed in a chunked body: 256, and one more for every 32 bytes. Handling a part costs as much as some
+ * Chunks (parts) allowed in a chunked body: 256, and one more for every 32 bytes. Handling a part costs as much as some
  * hundred bytes.
  */
 const MAX_SMALL_PARTS = 256
 const BYTES_PER_PART = 32
 
 /**
- * The Host header is not required: it is never read, and Node refuses a request without it in another form than JSON.
+ * Limits for Node's `createServer`. The Host header is not required: it is never read, and Node refuses a request
+ * without it in another form than JSON.
  */
 export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -171,7 +172,10 @@ export function closeRefused(exchange: Asked & Pick<Exchange, 'isByProxy'>): voi
 /** Longest body that is read to its end behind a refusal, bytes. */
 const MAX_DRAINED_BYTES = 64 * 1024
 
-/** True if reading a refused request to its end would take long. Node reads it itself where no handler has begun to. */
+/**
+ * True if reading a refused request to its end would take long. Node itself reads the rest of a request that no handler
+ * has begun to read.
+ */
 const hasLongRest = (req: IncomingMessage): boolean =>
   !req.complete &&
   hasBody(req) &&
@@ -196,8 +200,8 @@ const inParts = new WeakSet<IncomingMessage>()
 export const hasTooManyParts = (req: IncomingMessage): boolean => inParts.has(req)
 
 /**
- * Ends a request at the first part above the limit, whether its body is being read yet or not. One read of a socket
- * can hold eleven thousand one-byte parts, and Node's parser emits them all in one turn of the event loop.
+ * Ends a request at the first part of its body above the limit, whether the body is being read yet or not. One read of
+ * a socket can hold eleven thousand one-byte parts, and Node's parser emits them all in one turn of the event loop.
  */
 function boundParts({ req, res }: Asked): void {
   const push = req.push.bind(req)

@@ -72,7 +72,7 @@ export interface ResponseMessage extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in alternation. */
   headers: readonly string[]
   text: string | Buffer
-  /** Bytes of the text. */
+  /** Length of the text, bytes. */
   bytes: number
 }
 

@@ -40,7 +40,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
       findNamesOfAddresses(pool, network, addresses),
     ),
     walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
-    /** The only verified public wallet of a kind in a cluster. */
+    /** A cluster's verified public wallet of a type: the wallet named `main`, else the oldest. */
     verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
       findWalletsByTypes(pool, network, asked),
     ),

@@ -26,7 +26,7 @@ const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 
 
 /**
  * A request's body, parsed as JSON for any content type; undefined if the body is empty.
- * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; what `turn` throws
+ * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; also the errors of `turn`
  */
 export async function parseRequestBody(
   { headers }: IncomingMessage,
@@ -82,7 +82,7 @@ export const bodyTooSlowError = () =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** Undefined when the body is empty or blank. @throws ApiError invalid_request */
+/** Parses a body as JSON; undefined when the body is empty or blank. @throws ApiError invalid_request */
 export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   try {
@@ -96,7 +96,10 @@ export function parseBody(bytes: Uint8Array): unknown {
 /** An element of a line-by-line list, bare or in quotes: short, without characters that JSON would interpret. */
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
-/** Reads an array of texts, or one text per line, in turns. @throws ApiError invalid_request, too_many */
+/**
+ * Reads an array of texts, or one text per line. Lets other requests run meanwhile (`turn`).
+ * @throws ApiError invalid_request, too_many
+ */
 async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')

@@ -56,11 +56,11 @@ export interface Context {
   statementQueue: StatementQueue
   /** Queue of the network's signed changes. */
   changes: FairQueue
-  /** Waits for the caller's turn, between parts of long work. */
+  /** Lets other requests run between parts of long work; resolves when the caller may continue. */
   turn: WaitForEventLoopTurn
   /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
   shareKeys: readonly Uint8Array[]
-  /** How far the tables are behind the chains. */
+  /** How far each network's tables are behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /** Signs airdrop permissions; null where only EVM accounts can claim. */
   permissionSigner: PermissionSigner | null
@@ -88,8 +88,8 @@ interface AuthSettings {
 }
 
 /**
- * Of three changes one holds the journal's lock and two send their first statements. More would only take connections
- * from reads.
+ * Signed changes of a network that run at once, and that may wait. Of three changes one holds the journal's lock and
+ * two send their first statements. More would only take connections from reads.
  */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
 const NOBODY: QueueClient = { address: '' }
@@ -116,7 +116,7 @@ export interface ContextDeps
     }
 }
 
-/** The page key is read from the database at first use. */
+/** Creates the contexts of both networks. The key of page tokens is read from the database at first use. */
 export function createRequestContexts({
   config,
   permissionSigner = null,

@@ -72,7 +72,7 @@ interface ErrorExtra {
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly headers: Answer['headers']
-  /** Name of the limit that the caller has reached, for the metrics. */
+  /** Name of the rate limit that the caller has reached, for the metrics. */
   readonly limit: string | undefined
   constructor(
     readonly code: ErrorCode,

@@ -14,11 +14,11 @@ export interface Freshness {
    * free in the tables.
    */
   isCatchingUp: boolean
-  /** The tables are a mirror of another service's log. */
+  /** True if the tables are a mirror of another service's log. */
   isMirror: boolean
-  /** Seconds that the tables are behind; null while they are current, or where it is unknown. */
+  /** Seconds that the tables are behind; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
-  /** The chains file names a hub, or the tables are a mirror's. */
+  /** True if the chains file names a hub, or the tables are a mirror's. */
   isDeployed: boolean
   /**
    * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.
@@ -36,7 +36,7 @@ interface Sources {
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
-/** Used while the database does not answer. */
+/** Assumed freshness while the database does not answer. */
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
   isMirror: false,
@@ -44,10 +44,10 @@ const UNKNOWN: Freshness = {
   isDeployed: true,
   asOf: null,
 }
-/** Lifetime of a result: the end and the beginning of a catch-up show within this time. */
+/** Lifetime of a cached freshness: the end and the beginning of a catch-up are noticed within this time. */
 const SERVED_FOR_MS = 250
 
-/** Creates a reader of the lag. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
+/** Creates a reader of a network's freshness. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
 export function createFreshnessReader(
   network: Network,
   { pool, chains }: Sources,
@@ -123,7 +123,10 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
 /** The lag; `UNKNOWN` where the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
-/** @throws ApiError unsupported_network where the chains file has no hub of the network */
+/**
+ * Refuses a request for a network that is not deployed.
+ * @throws ApiError unsupported_network where the chains file has no hub of the network
+ */
 export async function requireDeployed(fresh: Fresh): Promise<void> {
   if (await isDeployed(fresh)) return
   const { network } = fresh
@@ -145,7 +148,10 @@ export async function asOfHeader(fresh: Fresh): Promise<readonly string[]> {
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
-/** @throws ApiError catching_up while names may be taken on chain that the tables do not have yet */
+/**
+ * Refuses a request during a catch-up.
+ * @throws ApiError catching_up while names may be taken on chain that the tables do not have yet
+ */
 export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(

@@ -16,7 +16,7 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
     'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, x-clusterd-as-of, deprecation, link',
 }).flat()
 
-/** Replaces the policy header: a second one could only forbid more. */
+/** The public headers with another content security policy. A second policy header could only forbid more. */
 export const headersWithPolicy = (policy: string): string[] =>
   PUBLIC_HEADERS.map((text, i) =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
@@ -26,7 +26,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const OWN_HEADERS =
   'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key'
 
-/** Names joined by commas (RFC 9110, 5.6.2). */
+/** Methods or header names, joined by commas (RFC 9110, 5.6.2). */
 const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 
 const tokensIn = (text: string | undefined): string | null =>

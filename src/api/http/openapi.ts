@@ -24,7 +24,7 @@ const BODY_STATUSES = [408, 413]
 
 /** Security schemes that carry a key. Either is enough. */
 const KEYS = [{ bearer: [] }, { authKey: [] }]
-/** Security requirement by the route's rule. With `optional` a request without a key is accepted. */
+/** Security requirement by the route's authentication rule. With `optional` a request without a key is accepted. */
 const SECURITY = { required: KEYS, optional: [...KEYS, {}], none: undefined }
 
 /** The OpenAPI 3.1 document of routes. Error responses and the parameter `testnet` are shared components. */
@@ -96,8 +96,8 @@ function sharedComponents(registry: OpenAPIRegistry) {
 }
 
 /**
- * Undefined fields are left out of the document. @param path the route's path, or an alias, which is documented as
- * deprecated
+ * The OpenAPI operation of a route. Undefined fields are left out of the document.
+ * @param path the route's path, or an alias, which is documented as deprecated
  */
 function operation(
   route: Route & { tag: string },
@@ -167,7 +167,7 @@ const withExamples = (schema: z.ZodObject | undefined, examples: Record<string, 
 export const errorsOfRoute = ({ auth, errors = [] }: Route): ReadonlySet<ErrorCode> =>
   new Set([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
 
-/** Each list is in the order of `ERROR_STATUS`. */
+/** The error codes of a route by HTTP status. Each list is in the order of `ERROR_STATUS`. */
 function errorsByStatus(route: Route): Map<number, ErrorCode[]> {
   const codes = errorsOfRoute(route)
   const byStatus = new Map<number, ErrorCode[]>()

@@ -45,13 +45,13 @@ export function wholeNumberParameter(query: RequestQuery, name: string): number 
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** Items per page. */
+/** Number of items per page. */
 export interface PageLimitBounds {
   default: number
   max: number
 }
 
-/** @throws ApiError invalid_request */
+/** Requested number of items per page. @throws ApiError invalid_request */
 export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): number {
   const limit = wholeNumberParameter(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')

@@ -26,7 +26,7 @@ export interface Session extends StoredSession {
  */
 export type AuthRule = 'required' | 'optional' | undefined
 
-/** The session that a handler gets under a rule. */
+/** The session that a handler gets under an authentication rule. */
 type SessionOf<Auth extends AuthRule> = Auth extends 'required'
   ? Session
   : Auth extends 'optional'
@@ -42,7 +42,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   isTestnet: boolean
   /** Body, checked against the route's schema. */
   body: Body
-  /** The caller's session, as the route's rule promises it. */
+  /** The caller's session, as the route's authentication rule promises it. */
   session: SessionOf<Auth>
 }
 
@@ -62,7 +62,7 @@ export const MAX_LONG_POLL_MS = 30_000
 export interface RoutePrice {
   /** The price as docs/use/limits.md shows it, for n elements. */
   text: string
-  /** @param body before validation @throws ApiError invalid_request */
+  /** Units that a request costs. @param body before validation @throws ApiError invalid_request */
   of(query: RequestQuery, body: unknown): number
 }
 
@@ -112,7 +112,7 @@ export interface Route {
    * `unauthorized` where a key is required).
    */
   errors?: readonly ErrorCode[]
-  /** Its most expensive request. A test compares its processor time with its price. */
+  /** The route's most expensive request. A test compares its processor time with its price. */
   costliest: CostliestRequest
   /** A request that this route refuses; null where it refuses only what every route refuses. */
   bad: RefusedRequest | null
@@ -124,7 +124,10 @@ export interface Route {
    * (the operator's configuration does). Details follow a colon.
    */
   bounds?: Readonly<Record<string, string>>
-  /** Example of a request, where the schemas' examples do not give one. The local world can answer it. */
+  /**
+   * Example of a request, where the schemas' examples do not give one. The local world (the test network on one
+   * machine) can answer the request.
+   */
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOf`. */
   price?: RoutePrice
@@ -140,11 +143,11 @@ export interface Route {
   /** Responses are streams, open until one side ends them. */
   isStream?: true
   /**
-   * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket, and few such requests run
-   * at once.
+   * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket of the rate limit, and few
+   * such requests run at once.
    */
   isBulk?: true
-  /** Limit that is also counted in the database, for all processes together. */
+  /** Rate limit that is also counted in the database, for all processes together. */
   countedTogether?: SharedLimit
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>

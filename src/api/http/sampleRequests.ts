@@ -56,7 +56,7 @@ export interface RefusedRequest extends Sample {
   as?: 'nobody'
 }
 
-/** For a route that checks only the key. */
+/** Refused request of a route that refuses nothing but a missing key. */
 export const REQUEST_WITHOUT_KEY: RefusedRequest = {
   what: 'no key',
   as: 'nobody',
@@ -66,7 +66,7 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
 export const makeMany = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-/** As many wallets to add as a change may have. */
+/** As many wallets to add as one change may have. */
 export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
   makeMany(100, () => ({ address: evmAddress(), name: freshName() }))
 
@@ -80,7 +80,7 @@ export const manyAddresses = ({ cosmosAddress }: SampleData) => makeMany(1_000, 
 
 export type SampleAddress = (scene: SampleData) => string
 
-/** Body of a quote for that number of names. */
+/** Body of a quote for `count` names. */
 export const manyNames =
   (network: string, sender: SampleAddress, count: number) => (scene: SampleData) => ({
     network,

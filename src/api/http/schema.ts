@@ -11,9 +11,11 @@ const MAX_DETAILS = 20
 /** Maximum length of a path or a message in an error, which may repeat parts of the request. */
 const MAX_TEXT = 200
 
-/** Maximum number of elements of a bulk look-up, of a join, and of a change. */
+/** Maximum number of elements of a bulk look-up. */
 export const MAX_LOOKUPS = 1_000
+/** Maximum number of elements of a join (`POST /v1/wallets`). */
 export const MAX_BULK_ELEMENTS = 100_000
+/** Maximum number of elements of a change. */
 export const MAX_CHANGES_OF_REQUEST = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
@@ -27,7 +29,7 @@ export const okResponses = (description: string, schema: z.ZodType | z.ZodRawSha
 
 /**
  * Removes absent values from a body wherever its schema does not require them, at any depth.
- * @returns the value itself where there are none
+ * @returns the value itself where there are none to remove
  */
 export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
@@ -84,7 +86,7 @@ export function requireListBounds(schema: unknown, value: unknown): unknown {
   )
 }
 
-/** @param most undefined for any number @throws ApiError too_many */
+/** Refuses a list with more elements than `most`. @param most undefined for any number @throws ApiError too_many */
 function requireAtMost(most: unknown, count: number): void {
   if (most !== undefined && count > Number(most))
     throw new ApiError('too_many', `At most ${most} elements are taken at once.`)

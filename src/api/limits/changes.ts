@@ -29,18 +29,18 @@ export interface ChangeLimits {
   namesPerDay: number
 }
 
-/** Work of a change, by the kind of limit. */
+/** Units that a change costs, by the kind of limit. */
 type Work = { [Kind in 'changes' | 'clusters' | 'names']: number }
 
-/** Minimum work of a change. */
+/** Minimum units of a change. */
 const LEAST: Work = { changes: 1, clusters: 0, names: 0 }
 
 /** Journal bytes of a change per unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * Work of a change: its events, its rows of private wallets (which have no events) or its KiB, whichever is largest.
- * A community's rules may be long.
+ * Units of a change: its events, its rows of private wallets (which have no events) or its KiB, whichever is largest. A
+ * community's rules may be long.
  */
 function workOf({ journal, clusters, communityNames, ...rows }: RowChanges): Work {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)

@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Groups of an IPv6 address. */
+/** Number of 16-bit groups of an IPv6 address. */
 const GROUPS = 8
-/** Groups of the prefix that one subscriber gets. */
+/** Number of groups of the prefix that one subscriber gets. */
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 

@@ -4,7 +4,7 @@ import type { Route, RoutePrice } from '../http/route.js'
 
 const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => units })
 
-/** Price of a request that calls a chain. */
+/** Price of a request that calls a chain, units. */
 export const CHAIN_COST = 5
 const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
@@ -15,7 +15,7 @@ const BULK_PRICE: RoutePrice = {
   text: '1 + n/100',
   of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
 }
-/** A change takes a lock and commits. */
+/** Price of a signed change of n elements, which takes a lock and commits. */
 const CHANGE_PRICE: RoutePrice = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
 export const SIGN_IN_PRICE = fixed(10)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */

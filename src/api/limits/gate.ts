@@ -55,12 +55,12 @@ export type RateLimitGate = ReturnType<typeof createRateLimitGate>
 /** Cache of API keys: how many, and how long each look-up is valid. */
 const MAX_KEYS = 10_000
 const KEY_REMEMBERED_MS = 30_000
-/** Time limit for the look-up of a key. After it the request continues with the previous result. */
+/** Time limit for the look-up of an API key, ms. After it the request continues with the previous result. */
 const KEY_LIMIT_MS = 300
 
 type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
 
-/** @param settings null where nothing is limited */
+/** Creates the gate, which returns a meter for each request's client. @param settings null where nothing is limited */
 export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Pool) {
   if (!settings) {
     const unlimited = () => UNLIMITED_METER
@@ -123,8 +123,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     return found.rate ? meterOf(address, [own], true) : meterOf(address, [own, ofAll])
   }
   /**
-   * Returns at once unless the database has to be queried. Without a result in time, the previous result counts; a
-   * key without one counts as unknown.
+   * Meter of an API key. Returned at once unless the database has to be queried. Without a result in time, the previous
+   * result counts; a key without a previous result counts as unknown.
    */
   const ofKey = (hash: Buffer, client: ClientOfRequest): RequestMeter | Promise<RequestMeter> => {
     const id = hash.toString('base64')

@@ -19,7 +19,11 @@ export interface SharedCharge extends BucketQuota {
 export const bucketNamesOf = (charges: readonly SharedCharge[]): string[] =>
   charges.map(({ bucket }) => bucket)
 
-/** @returns the new times of the buckets @throws ApiError rate_limited */
+/**
+ * Withdraws the charges from buckets that were read.
+ * @returns the times at which the buckets will be full again
+ * @throws ApiError rate_limited
+ */
 function withdrawn(charges: readonly SharedCharge[], { nowMs, fullMs }: BucketFullTimes): number[] {
   return charges.map((charge, i) => {
     const made = withdrawUnits(charge.rate, fullMs[i]!, nowMs, charge.units)
@@ -38,8 +42,9 @@ export async function requireSharedUnits(
 }
 
 /**
- * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
- * rate_limited
+ * Withdraws from buckets that were read under a lock.
+ * @returns function that writes the new state of the buckets in the same transaction
+ * @throws ApiError rate_limited
  */
 export function spendFromLockedBuckets(charges: readonly SharedCharge[], times: BucketFullTimes) {
   const left = withdrawn(charges, times)

@@ -10,7 +10,7 @@ import type { Context } from '../http/context.js'
 
 export type NameOfAddress = ReturnType<typeof record | typeof unreadable>
 
-/** A text that is not an address, or has a wrong checksum, has no name. */
+/** Name of an address. A text that is not an address, or has a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)

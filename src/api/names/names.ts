@@ -8,7 +8,7 @@ import { requireCaughtUp } from '../http/freshness.js'
 const MAX_DETAILS = 20
 export const NO_NAME_MESSAGE = `A name is ${NAME_RULE}.`
 
-/** Canonical form. @throws ApiError invalid_name */
+/** Canonical form of a cluster's name. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
   if (name === null) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
@@ -44,7 +44,7 @@ export const UNAVAILABLE_REASONS = [
   'invalid_name',
 ] as const satisfies readonly NameAvailability[]
 
-/** A name with a pending payment is not available. */
+/** A name's availability as responses show it. A name with a pending payment is not available. */
 export const availabilityAnswer = (name: string, found: NameAvailability) => ({
   name,
   isAvailable: found === 'free',

@@ -75,8 +75,8 @@ export async function quoteOnChain<Port extends ChainPort>(
 }
 
 /**
- * The registration that a request asks a chain to quote. Checks everything that does not depend on the chain, which
- * `quote` of its port checks.
+ * The registration that a request asks a chain to quote. Checks what does not depend on the chain; the chain's `quote`
+ * checks the rest.
  */
 async function registrationOf(
   context: Context,
@@ -101,7 +101,7 @@ async function registrationOf(
   }
 }
 
-/** @throws ApiError unsupported_network */
+/** The chain that a quote request names, out of the chains of a family. @throws ApiError unsupported_network */
 function enabled<Port extends ChainPort>(
   { chains }: Context,
   { network: asked, isTestnet }: QuoteRequest,

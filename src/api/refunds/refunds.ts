@@ -91,7 +91,7 @@ function requireReceiver(type: Wallet['type'], input: string): string {
   })
 }
 
-/** Address that is owed the money, and its receiver. */
+/** Address to which money is owed, and the receiver of the money. */
 interface Payer {
   payer: string
   /** Receiver; null for the payer's own address. */
@@ -158,7 +158,7 @@ async function paymentRefunds(
   return { refunds: owed, unavailable: [] }
 }
 
-/** Undefined where the chain does not answer in time. */
+/** Result of a call to a chain; undefined where the chain does not answer in time. */
 async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await withTimeout(CHAIN_WAIT_MS, asked, undefined)

@@ -5,7 +5,10 @@ import { type ResponseMessage, sendResponse } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
-/** @param fields further headers of the response: names and values in alternation */
+/**
+ * Sends the response of a request and counts it.
+ * @param fields further headers of the response: names and values in alternation
+ */
 export type FinishExchange = (
   exchange: Exchange,
   message: ResponseMessage,

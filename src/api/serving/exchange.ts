@@ -12,5 +12,5 @@ export interface Exchange extends Caller {
   startedMs: number
 }
 
-/** The parts of a request that limits use. */
+/** The parts of a request by which rate limits identify its client. */
 export type ClientOfRequest = Pick<Exchange, 'ip' | 'req'>

@@ -53,7 +53,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
     isGone(exchange) ? act() : void exchange.res.once('close', act)
   let ended: AbortController | undefined
   const caller = {
-    /** The address that limits count. */
+    /** The client's address, as rate limits count it. */
     address,
     /** Fires once nobody waits for the response. */
     get signal(): AbortSignal {
@@ -69,7 +69,9 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
      * response
      */
     turn: (): Promise<void> => waitForEventLoopTurn(caller),
-    /** As `turn`, for a cheap request. Does not create `signal`, which would cost more than the request's work. */
+    /**
+     * Waits for the turn of a cheap request. Does not create `signal`, which would cost more than the request's work.
+     */
     async cheapTurn(): Promise<void> {
       await waitForTurnOfCheapRequest({ address })
       if (isGone(exchange)) throw new CallerDisconnectedError()
@@ -80,7 +82,7 @@ export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
     owe: (units: number): void => meter.giveBack(-units),
     /** Id of the last message that the client got of an interrupted stream. */
     lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-    /** Allows a long poll. @returns signal that fires after that time, and when the caller disconnects */
+    /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
     allowLongPoll(ms: number): AbortSignal {
       // only for this response: Node resets the timeout before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)

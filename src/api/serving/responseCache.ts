@@ -6,7 +6,7 @@ import type { BatchedLookups } from '../http/batches.js'
 import type { CacheSource } from '../http/route.js'
 
 const MAX_ANSWERS = 8_192
-/** Bytes of all cached texts. */
+/** Maximum bytes of all cached texts. */
 const MAX_TOTAL_BYTES = 8 * 1_024 * 1_024
 /** Limits of a cached response: characters of its request, and bytes of its text, such as ten events of the feed. */
 const MAX_KEY_CHARS = 256
@@ -21,11 +21,14 @@ const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 export interface CachedResponse {
   answer: Answer
   message: ResponseMessage
-  /** Units that a request for it costs. */
+  /** Units that a request costs that gets this response. */
   cost: number
 }
 
-/** Cache key of a request; null for a long request. @param body undefined without one */
+/**
+ * Cache key of a request; null for a request of too many characters.
+ * @param body undefined where the request has none
+ */
 export function cacheKeyOf(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
@@ -49,15 +52,15 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
   })
   return {
     /**
-     * The current version; null for a key that was not requested before, so that a first response does not wait for a
-     * version.
+     * The current version of the data behind a response; null for a key that was not requested before, so that a first
+     * response does not wait for a version.
      */
     async version(key: string, network: Network, by: CacheSource): Promise<string | null> {
       if (!entries.has(key)) return null
       const { version, factsVersion } = await batches[network].version()
       return by === 'journal' ? version : `${version} ${factsVersion}`
     },
-    /** The response that was made at a version. */
+    /** The cached response that was made at a version of the data. */
     get(key: string, version: string): CachedResponse | null {
       const entry = entries.get(key)
       return entry?.version === version ? entry : null

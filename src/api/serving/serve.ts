@@ -39,15 +39,17 @@ import {
 } from './patience.js'
 import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
-/** Bytes of join bodies in memory. Their strings take two to five times as many. */
+/**
+ * Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). Their parsed strings take two to five times as many.
+ */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
-/** Retry-After of an address with too many join bytes. */
+/** Retry-After of an address whose join bodies take too many bytes. */
 const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
 /** A piece of a body counts as at least this many bytes, by its time and memory. */
 const PIECE_BYTES = 512
-/** Minimum memory of an element of a join. */
+/** Minimum memory of an element of a join, bytes. */
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
@@ -99,7 +101,7 @@ class RouteExchange {
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
   #meter = UNLIMITED_METER
-  /** Header of a look-up: names and values in alternation. */
+  /** Header with the block that a look-up's response reflects (`asOfHeader`): name and value in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
   /** Bytes reserved for a join. */
@@ -155,7 +157,7 @@ class RouteExchange {
     this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** @returns false if the request was answered before */
+  /** Marks the request as answered. @returns false if the request was answered before */
   #conclude(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false
@@ -238,9 +240,9 @@ class RouteExchange {
   }
 
   /**
-   * True if the request starts at once: no other request of its address that did is in progress. Further requests wait
-   * for turns, like expensive requests. Otherwise the requests of many connections would all come before the next look-up
-   * of another client.
+   * True if the request starts at once: no other request of its address is in progress that started at once. Further
+   * requests wait for turns, like expensive requests. Otherwise the requests of many connections would all come before
+   * the next look-up of another client.
    */
   #isImmediate({ address, isRaised, whenGone }: WaitingCaller): boolean {
     const { immediate } = this.#shared
@@ -251,7 +253,7 @@ class RouteExchange {
     return true
   }
 
-  /** Reserves memory for a join until the caller is gone. @throws ApiError if none is free */
+  /** Reserves memory for the body of a join until the caller is gone. @throws ApiError if no memory is free */
   #takeJoin(bytes: number, { address, hasLeft, whenGone }: WaitingCaller): void {
     const { joins } = this.#shared
     if (hasLeft()) throw new CallerDisconnectedError()
@@ -286,12 +288,12 @@ interface Request {
   query: RequestQuery
   bytes: Buffer | undefined
   body: unknown
-  /** Units already charged for the bytes. */
+  /** Units already charged for the bytes of the body. */
   spent: number
   mayLongPoll: boolean
 }
 
-/** Units of a bulk look-up of ten names. Costlier requests wait for a turn of their own. */
+/** Price of a bulk look-up of ten names, units. Costlier requests wait for a turn of their own. */
 const CHEAP_UNITS = 1.1
 
 /**
@@ -334,7 +336,7 @@ async function messageFor(
       params,
       query,
       isTestnet: network === 'testnet',
-      // a join was validated as it was read
+      // the list of a bulk route was validated as it was read
       body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
       session,
     },
@@ -367,7 +369,7 @@ function ownContext(
   }
 }
 
-/** Adds the headers of this request. A message is reused as it is where there are none. */
+/** Adds the headers that depend on the request. A message is reused as it is where there are none. */
 async function withRequestHeaders(
   { answer, message }: CachedResponse,
   session: Session | null,

@@ -1,9 +1,9 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 
 /**
- * Asks chains for a transaction. The first chain in their order that has the transaction counts. The status is
- * `unknown` only if all chains deny it.
- * @throws ChainUnavailableError when none has it and one did not answer
+ * Asks chains for a transaction. The first chain in their order that has the transaction counts. The state is `unknown`
+ * only if no chain knows the transaction.
+ * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer
  */
 export async function findTransactionOnChains<Port, Tx extends { state: string }>(
   chains: readonly Port[],

@@ -17,7 +17,7 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   replacedBy?: string
   /** Block or slot of the transaction's own chain. */
   block?: number
-  /** Block of `hubTx`. */
+  /** Hub block of the transaction `hubTx`. */
   hubBlock?: number
   updatedAt?: string
 }

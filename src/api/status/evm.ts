@@ -29,12 +29,13 @@ import {
 /** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
 
-/** Confirmed block of a chain that has none. */
+/** Stands for the last confirmed block of a chain that has no confirmed block yet. */
 const NONE_CONFIRMED = -1
 
 /**
- * Status of a transaction on EVM chains. @throws ChainUnavailableError when no record decides and a chain that may
- * have the transaction does not answer
+ * Status of a transaction on EVM chains.
+ * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
+ * answer
  */
 export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
@@ -55,7 +56,8 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     findTrackedTx(pool, network, tx),
     paidNamesOf(query),
   ])
-  // messages to the hub decide first; read them last, because a payment may be stored together with its message
+  // messages to the hub decide the status first; read them last, because a payment may be stored together with its
+  // message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
@@ -99,7 +101,7 @@ const onHub = (
 })
 
 function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
-  // remember sender and nonce: a reorg may remove the transaction from the tail
+  // remember sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideStatus(query.context, {
     tail: tail.bids,

@@ -44,7 +44,7 @@ function paidBy(
   return { token, amount: String(amount) }
 }
 
-/** Packets as the status function takes them, and their time. */
+/** Messages (packets) to the hub as the status function takes them, and their time. */
 export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: TxDetails } & Blocks
 
 export function statusOfPackets(
@@ -90,7 +90,10 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
 }
 
-/** @param confirmationsOf called once, for a transaction that is not confirmed yet */
+/**
+ * Messages to the hub that deliver a transaction's payments; null where the transaction has no payment.
+ * @param confirmationsOf called once, for a transaction that is not confirmed yet
+ */
 export async function findPaymentMessages(
   { context, tx }: TxStatusQuery,
   confirmationsOf: () => Promise<Confirmations>,

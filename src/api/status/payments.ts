@@ -19,7 +19,8 @@ const UNREPORTED: Confirmations = { have: 0, need: 1 }
 
 /**
  * Status of a transaction on a chain on which names are paid for.
- * @throws ChainUnavailableError when no record decides and a chain that may have the transaction does not answer
+ * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
+ * answer
  */
 export async function paymentStatus(context: Context, tx: Buffer): Promise<TxStatus> {
   const { pool, network } = context
@@ -49,7 +50,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   if (ports.length === 0) return remembered
   const { chain, seen } = await ask()
   if (seen.state !== 'mined') return remembered
-  // the watcher may have stored the payment between the two questions
+  // the watcher may have stored the payment after the database was read and before the chain answered
   const late = await ofPayments()
   if (late) return late
   const answer = decideStatus(context, { tracked, seen })

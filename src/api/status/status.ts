@@ -7,7 +7,7 @@ import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
 import { paymentStatus } from './payments.js'
 
-/** @throws ChainUnavailableError as evmStatus and paymentStatus */
+/** Status of a transaction of any chain. @throws ChainUnavailableError as evmStatus and paymentStatus */
 export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
@@ -18,7 +18,7 @@ export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxS
   names.every(({ outcome }) => outcome === 'won')
 
 /**
- * The status of a transaction once it differs from a known status or is terminal, else the status after the wait.
+ * The status of a transaction as soon as it differs from a known status or is terminal, else the status after the wait.
  * If the limit of long polls is reached, the status is returned at once.
  * @param since the status that the caller knows; default: the status at the start
  * @returns also `reads`, the number of times the status was read

@@ -43,7 +43,7 @@ const TESTNET_ONLY = 'Communities are served on the testnet alone here: add test
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
-/** The mainnet, which every route here refuses. */
+/** Refused example: a request for the mainnet, which every route in this file refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {

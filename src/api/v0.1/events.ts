@@ -26,7 +26,7 @@ import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-/** For names that moved to another cluster: the bid that won each, by name. */
+/** For names that moved to another cluster: the bid that won each name, by the name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
 /** Event types that v0.1 shows as a given type. */
@@ -93,7 +93,7 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
 )
 const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
-/** @throws ApiError unavailable where a rewind took the name back after the page was read */
+/** The bid that won a name. @throws ApiError unavailable where a rewind took the name back after the page was read */
 function bidOf(name: string, bids: WinningBids) {
   const bid = bids.get(name)
   if (bid) return bid

@@ -142,7 +142,7 @@ const list = route.get('/v1/communities', {
   },
 })
 
-/** The name, if it is a community. */
+/** A list with the name if the name is a community, else an empty list. */
 async function communitiesNamed(
   name: string,
   { pool, network }: Pick<Context, 'pool' | 'network'>,
@@ -260,7 +260,10 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && familyOf(label).label === null && isLabelOf('testnet', label))
 
-/** @throws ApiError unsupported_address */
+/**
+ * Requested token to pay with: `native`, or a token's address; null where the request names none.
+ * @throws ApiError unsupported_address
+ */
 function tokenOf(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE) return input ?? null
   return requireAddress(input, 'token').text

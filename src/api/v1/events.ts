@@ -126,7 +126,7 @@ export function pageSchema(item: z.ZodType) {
   })
 }
 
-/** @throws ApiError invalid_request */
+/** The feed page that a request asks for. @throws ApiError invalid_request */
 export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimitBounds) {
   return {
     isTestnet,
@@ -140,7 +140,10 @@ export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: Page
 export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
   query.get('nextPage') === undefined ? wholeNumberParameter(query, 'fromTimestamp') : undefined
 
-/** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
+/**
+ * Requested order of events; undefined where the query has none.
+ * @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other
+ */
 function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
   const orderBy = enumParameter(query, 'orderBy', ORDERS)
   const sortBy = enumParameter(query, 'sortBy', ORDERS)
@@ -152,7 +155,10 @@ function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
   return orderBy ?? sortBy
 }
 
-/** @throws ApiError unsupported_address */
+/**
+ * Stored address of the wallet whose events are requested; undefined for all events.
+ * @throws ApiError unsupported_address
+ */
 function actorOf(query: RequestQuery): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireSigner(text, 'from').bytes

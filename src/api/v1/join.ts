@@ -20,7 +20,7 @@ import { makeMany, manyAddresses } from '../http/sampleRequests.js'
 import { MAX_BULK_ELEMENTS, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
-/** Addresses per statement; their lines are one snapshot. Up to two statements' lines wait in memory. */
+/** Addresses per statement; their lines come from one database snapshot. Up to two statements' lines wait in memory. */
 const AT_ONCE = 1_000
 /** Time limit of a response, since a slow reader's addresses stay in memory. */
 const LONGEST_MS = 120_000
@@ -87,7 +87,9 @@ function storedOf(query: RequestQuery): string | null {
   )
 }
 
-/** Lines for addresses, a thousand at a time. No database connection is held while they wait for the reader. */
+/**
+ * Response lines for addresses, a thousand at a time. No database connection is held while they wait for the reader.
+ */
 async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
   const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {

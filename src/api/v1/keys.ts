@@ -28,7 +28,7 @@ const keyName = z
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
-    // JSON Schema has no flags, so the generator would append them to the pattern
+    // JSON Schema has no flags of regular expressions, so the generator would append them to the pattern
     pattern: PRINTABLE.source,
   })
 
@@ -117,7 +117,7 @@ const revoke = route.delete('/v1/keys/:id', {
   },
 })
 
-/** @throws ApiError not_found */
+/** The caller's API key of an id. @throws ApiError not_found */
 async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteRequest['params']) {
   const key = (await listApiKeys(pool, wallet)).find(({ keyHash }) => apiKeyId(keyHash) === id)
   if (!key) throw new ApiError('not_found', 'This wallet has no API key of that id.')

@@ -36,7 +36,7 @@ const generation = z
   .regex(GENERATION)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
 
-/** @throws ApiError not_found */
+/** The network that a path names. @throws ApiError not_found */
 function networkOf(text: string | undefined): Network {
   const found = NETWORKS.find((one) => one === text)
   if (!found) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')

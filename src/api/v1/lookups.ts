@@ -33,7 +33,7 @@ const NameRecordSchema = namedObject('NameRecord', {
   isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-/** Undefined fields are missing in the JSON. */
+/** A name look-up as the response shows it. Undefined fields are missing in the JSON. */
 const view = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,

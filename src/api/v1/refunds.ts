@@ -114,7 +114,7 @@ export const refundsView = ({
   truncated: isTruncated,
 })
 
-/** Undefined fields are missing in the JSON. */
+/** A refund as the response shows it. Undefined fields are missing in the JSON. */
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,

@@ -17,13 +17,13 @@ const REASONS: Readonly<Record<string, string>> = {
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service cannot permit it',
 }
-/** Open airdrops that are read at once, the newest first. */
+/** Maximum number of open airdrops that are read at once, the newest first. */
 const ASKED = 10
 
 const readClaims = ({ send }: Account, community: string): Promise<Claims> =>
   send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
 
-/** Claims of the bundle from open airdrops. */
+/** Claims of the wallet's cluster (bundle) from open airdrops. */
 async function readOpen(account: Account): Promise<Claims[]> {
   const open = await account.send<Airdrop[]>('/v1/airdrops')
   const newest = open.slice(0, ASKED)
@@ -31,7 +31,7 @@ async function readOpen(account: Account): Promise<Claims[]> {
   return all.filter(({ claims }) => claims.length > 0)
 }
 
-/** `/@airdrops`: the airdrops that the bundle's wallets can claim. */
+/** `/@airdrops`: the airdrops that the wallets of the signed-in wallet's cluster can claim. */
 export function AirdropsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
@@ -76,7 +76,7 @@ export function AirdropsPage() {
   )
 }
 
-/** The bundle's claims from one airdrop. */
+/** The cluster's claims from one airdrop. */
 function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void> }) {
   const account = useAccount()
   return (

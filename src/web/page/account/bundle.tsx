@@ -241,7 +241,7 @@ function Invitation() {
   )
 }
 
-/** Number of names that the warning lists. */
+/** Maximum number of names that the warning about leaving a cluster lists. */
 const NAMES_SHOWN = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */

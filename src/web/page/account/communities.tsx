@@ -18,7 +18,7 @@ import {
 import { RulesForm } from './rules.js'
 import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
 
-/** `/@communities`: names below communities, and communities of the wallet's own names. */
+/** `/@communities`: registers names below communities, and sets up the wallet's own names as communities. */
 export function CommunitiesPage() {
   const account = useAccount()
   const { query } = useLocation()
@@ -49,14 +49,14 @@ export function CommunitiesPage() {
   )
 }
 
-/** Number of the wallet's own names that are shown as communities at once: each sends a request. */
+/** Number of the wallet's own names that are shown as communities at once: each name sends a request. */
 const SHOWN = 5
 
 function OwnNames() {
   const account = useAccount()
   const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
   const names = namesOfCluster(account)
-  // on another network, or after a move, the name may belong to another cluster
+  // on another network, or after the wallet or the name has changed its cluster, the name may belong to another cluster
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
   const show = async (typed: FormValues) => {
     const name = canonicalName(typed('own'))
@@ -120,7 +120,9 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   return account.follow(clusterName, payment)
 }
 
-/** A name of the wallet's cluster as a community: its rules, and for a community its free names and earnings. */
+/**
+ * A name of the wallet's cluster as a community: its rules and, once it is a community, its free names and earnings.
+ */
 function Own({ name }: { name: string }) {
   const account = useAccount()
   const asked = usePolled(`${account.isTestnet} ${name}`, () => findCommunity(name, account.send))
@@ -157,7 +159,7 @@ function Own({ name }: { name: string }) {
   )
 }
 
-/** Earnings of a community that were not taken yet. */
+/** Earnings of a community that its recipients have not taken yet. */
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`

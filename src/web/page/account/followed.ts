@@ -18,7 +18,7 @@ export interface FollowedPayment {
 
 const ITEM = 'clusterd.followed'
 const ASKED_ITEM = 'clusterd.unanswered'
-/** Newest payments that survive a reload. A sent payment that is not final is always kept. */
+/** Maximum number of payments that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
 /** Module state, because a wallet may answer after its visitor has opened another page. */
@@ -38,7 +38,7 @@ const isOpen = ({ status }: FollowedPayment): boolean => !status || !isFinalStat
 
 type Payment = Pick<FollowedPayment, 'title' | 'payer' | 'isTestnet'>
 
-/** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
+/** Payments that a wallet was asked for and has not answered. The wallet's window may still be open after a reload. */
 let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
@@ -71,9 +71,9 @@ interface Sent {
   say: ShowMessage
   /** Message to show once the payment is sent. */
   sent: string
-  /** Whether the payment counts. @param tx its hash or signature */
+  /** Whether the payment has had its effect. @param tx the payment's hash or signature */
   isDone?: ((tx: string) => Promise<boolean>) | undefined
-  /** Called once the payment counts, within two minutes. */
+  /** Called once the payment has had its effect, within two minutes. */
   done?: () => unknown
 }
 

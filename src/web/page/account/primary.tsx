@@ -17,8 +17,8 @@ const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
 }
 
 /**
- * Names that may stand for the wallet: names of its cluster, the wallet's name below each, and its names below
- * communities.
+ * Names that may become the wallet's primary name: names of its cluster, the wallet's name below each of them, and its
+ * names below communities.
  */
 function namesOf(account: Account): string[] {
   const wallet = walletOfSession(account)
@@ -28,8 +28,8 @@ function namesOf(account: Account): string[] {
 }
 
 /**
- * Makes a name the wallet's primary one in ENS (ENSIP-19). Nothing where no chain has a registrar, and for wallets that
- * send no transaction to one.
+ * Form that makes a name the wallet's primary name in ENS (ENSIP-19). Shows nothing where no chain has a registrar for
+ * primary names, and for wallets that are not EVM accounts.
  */
 export function PrimaryNamePage() {
   const account = useAccount()

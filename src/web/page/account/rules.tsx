@@ -79,7 +79,7 @@ export function RulesForm({ name, rules, onSet }: RulesFormProps) {
 
 interface RulesFormProps {
   name: string
-  /** null for a name that is not a community */
+  /** Null for a name that is not a community. */
   rules: Community | null
   onSet(rules: Community): void
 }

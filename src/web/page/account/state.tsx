@@ -26,7 +26,7 @@ interface Session {
 /** A question to confirm before an irreversible action. */
 export interface ConfirmationQuestion {
   title: string
-  /** A function is called when the question is shown, which may be after an earlier question. */
+  /** Text of the question. A function is called when the question is shown, which may be after an earlier question. */
   text: string | (() => string)
   yes: string
   /** Warns that the action is irreversible. */
@@ -93,14 +93,14 @@ function sentenceOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-/** Hides a wallet's late answer to an approval, which must not count as the payment. */
+/** Drops the late answer that a wallet may still give to an approval, because it must not count as the payment. */
 const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
-/** Error: the service refuses the key, because it has expired or was revoked. */
+/** The service refuses the key, because the key has expired or was revoked. */
 class KeyEnded extends Error {
   override message = 'Your key is not valid any more: sign in again.'
 }
@@ -115,7 +115,7 @@ function withWallet(
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
 }
 
-/** Pause before the next question, so that a double click does not answer it too. */
+/** Pause before the next question, ms, so that a double click does not answer that question too. */
 const DOUBLE_CLICK_MS = 500
 
 /** State of the page's message line and question. */
@@ -139,8 +139,8 @@ function useTalk() {
           }
           const text = typeof asked.text === 'string' ? asked.text : asked.text()
           setQuestion({ ...asked, text, answer })
-          // withdraw the question when its wallet signs out; otherwise it would block the questions of the next
-          // wallet
+          // withdraw the question when the wallet that it is for signs out; otherwise it would block the questions of
+          // the next wallet
           left.addEventListener('abort', () => answer(false))
         })
       const answered = before.current.then(ask)
@@ -237,7 +237,7 @@ function useOutcome(talk: Shared['talk'], left: AbortSignal) {
     say,
     /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
     async attempt(work: () => Promise<unknown>): Promise<boolean> {
-      say('') // what was said of earlier work
+      say('') // remove the message about earlier work
       try {
         return (await work()) !== false
       } catch (error) {

@@ -30,14 +30,14 @@ export async function readNextItems<T extends { name: string }>(
   return { items: [...known, ...read.slice(0, count)], isMore: read.length > count }
 }
 
-/** The rules of a community; null for another name, without a 404 in the browser's console. */
+/** The rules of a community; null for a name that is no community, which a 404 would log in the browser's console. */
 export async function findCommunity(name: string, ask: Ask): Promise<Community | null> {
   const path = '/v1/communities'
   const found = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)
   return found.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
 }
 
-/** Names per read. */
+/** Maximum number of names that one request reads. */
 const NAMES = 100
 
 export const readNextNames = (address: string, known: readonly OwnedName[], ask: Ask) =>

@@ -22,7 +22,9 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
   return [...labels, parent].join('.')
 }
 
-/** Attributes of a required input that is not an ordinary word. */
+/**
+ * Attributes of a required input whose text is no ordinary word, so that the browser neither completes nor corrects it.
+ */
 export const TYPED_INPUT = { required: true, autocomplete: 'off', spellcheck: false } as const
 
 /** Attributes of an input for a wallet's new name. Browsers add the title to their own message about the pattern. */

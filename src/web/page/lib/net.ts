@@ -27,7 +27,7 @@ export interface ApiState<T> {
   error?: Error
 }
 
-/** Pause before a hidden page looks whether it is visible again, ms. */
+/** Pause before a hidden page checks whether it is visible again, ms. */
 const HIDDEN_PAUSE_MS = 1_000
 
 export interface PollOptions<T> {
@@ -39,7 +39,7 @@ export interface PollOptions<T> {
 
 /**
  * Sends a request whenever the key changes, and again after a pause while the page is open and visible. After an outage
- * it asks again in any case.
+ * the request is repeated in any case.
  * @param key null while there is nothing to ask
  * @param ask gets a signal that cancels the request
  */
@@ -81,7 +81,7 @@ export function usePolled<T>(
   return asked
 }
 
-/** @param path null while there is nothing to ask */
+/** Reads a path of the API, and polls it as `usePolled` does. @param path null while there is nothing to ask */
 export function useApi<T>(path: string | null, asking: PollOptions<T> = {}): ApiState<T> {
   const { isTestnet, get } = useNetwork()
   return usePolled<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)

@@ -50,7 +50,7 @@ export function timeText({ network }: { network: string }, overview: Overview | 
 /** Pause after a typed letter, ms, in case another follows. */
 const TYPING_MS = 200
 
-/** Waits until the visitor has stopped typing. @throws the signal's reason if one was typed */
+/** Waits until the visitor has stopped typing. @throws the signal's reason if another letter was typed */
 export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
 /** Reads the offer of a name while it is typed. @param name null while there is none */
@@ -64,7 +64,10 @@ export function useNameOffer(name: string | null) {
 
 type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
-/** Asks a route that answers 200 for a free name too: the browser's console logs each 404. */
+/**
+ * Whether a name is taken. The requested route answers 200 for a free name too, because the browser's console logs each
+ * 404.
+ */
 export async function isNameTaken(name: string, asked: Asked): Promise<boolean> {
   const [found] = await callApi<Availability[]>('/v1/names/register/check', {
     ...asked,

@@ -50,8 +50,8 @@ function Item({ event }: { event: FeedEvent }) {
 }
 
 /**
- * False for an event that only repeats the event before it: the first wallet name of a new cluster creates the
- * cluster too.
+ * False for `CREATE_CLUSTER`, and for an `ADD_WALLET` of the actor's own address: both usually accompany the event
+ * that says why the cluster was created.
  */
 export const isInformativeEvent = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)

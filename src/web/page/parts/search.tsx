@@ -12,10 +12,10 @@ interface Suggestion {
   price?: string
 }
 
-/** Keys that move through the list. */
+/** Arrow keys that move through the list of suggestions, with the step of each. */
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** Minimum number of letters for suggestions of the service. */
+/** Minimum number of typed letters for which registered names are suggested. */
 const LEAST_LETTERS = 2
 
 /**
@@ -72,7 +72,7 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
     if (step !== undefined) {
       event.preventDefault()
       setOpen(true)
-      // one more place than there are options: the box itself
+      // the search box itself is one more place than the options of the list
       const places = options.length + 1
       setActive(((active + 1 + step + places) % places) - 1)
     }

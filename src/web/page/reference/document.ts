@@ -35,7 +35,7 @@ export function resolveReference<T extends object>(
   return (components as Record<string, Record<string, T>>)[kind]![name]!
 }
 
-/** A schema as a type of TypeScript, with its descriptions as comments. */
+/** A schema as the text of a TypeScript type, with its descriptions as comments. */
 export function typeText(
   document: OpenAPIObject,
   value: SchemaObject | ReferenceObject,

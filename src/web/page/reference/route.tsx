@@ -40,7 +40,7 @@ export function RouteView(props: RouteProps) {
           {deprecated && ' (deprecated)'}
         </span>
       </summary>
-      {/* a browser that is sent to a fragment opens what it is in */}
+      {/* a browser that is sent to a fragment opens the `details` element that contains the fragment */}
       <div id={id}>{isOpen && <Details {...props} />}</div>
     </details>
   )

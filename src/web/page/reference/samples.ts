@@ -35,7 +35,7 @@ export function curlSample(asked: SampleRequest, origin: string): string {
 const literal = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 
-/** The request with the typed client. @param origin of the service */
+/** The request as code that uses the typed client. @param origin of the service */
 export function clientSample(
   { method, path, params, query, body, hasKey }: SampleRequest,
   origin: string,

@@ -2,7 +2,7 @@ import type { AddressType } from '../../../registry/families.js'
 
 /** The accounts of one type in the test wallet: a row of the table in `index.ts`. */
 export interface TestWalletAccounts {
-  /** Addresses of the accounts. Empty where the world has no chain for them. */
+  /** Addresses of the accounts. Empty where the local world has no chain for them. */
   readonly addresses: readonly string[]
   readonly chosen: TabSetting
   /** Announces the wallet to the pages. */
@@ -14,7 +14,7 @@ interface TabSetting {
   set(value: string): void
 }
 
-/** A setting stored for the lifetime of the tab. */
+/** A setting of the test wallet, stored for the lifetime of the tab. */
 export const storedTabSetting = (key: string, first: string): TabSetting => ({
   get: () => sessionStorage.getItem(`test-wallet.${key}`) ?? first,
   set: (value) => sessionStorage.setItem(`test-wallet.${key}`, value),
@@ -24,13 +24,16 @@ export const TEST_WALLET_NAME = 'Local test wallet'
 export const TEST_WALLET_ICON =
   'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="%2396520f" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="white"/></svg>'
 
-/** Accounts of local worlds by type, inserted by the build. */
+/** The test wallet's accounts by address type, inserted by the build. All local worlds have the same accounts. */
 declare const ACCOUNTS: Readonly<Record<AddressType, unknown>>
 
 /** The test wallet's accounts of an address type, in the local world that serves the page. */
 export const testWalletAccounts = <Account>(type: AddressType): readonly Account[] =>
   ACCOUNTS[type] as readonly Account[]
 
-/** The family's `WalletChains`, which the daemon writes into the page. Undefined for a family without them. */
+/**
+ * Settings of a chain family's chains (`WalletChains` in src/web/page.ts), which the daemon writes into the page.
+ * Undefined for a family without settings.
+ */
 export const chainsOf = (type: AddressType): unknown =>
   JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content)[type]

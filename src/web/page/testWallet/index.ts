@@ -3,13 +3,16 @@ import type { TestWalletAccounts } from './accounts.js'
 import { evmAccounts } from './evm.js'
 import { solanaAccounts } from './solana.js'
 
-/** Test wallet of a local world, announced by EIP-6963 and Wallet Standard. Its keys are public. */
+/**
+ * Test wallet of a local world (the test network on one machine), announced by EIP-6963 and Wallet Standard. Its keys
+ * are public.
+ */
 const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<AddressType, TestWalletAccounts>>> = {
   evm: evmAccounts,
   solana: solanaAccounts,
 }
 
-/** Selector of the account of one type. */
+/** Selector that chooses among the test wallet's accounts of one type. */
 function choiceOf(type: AddressType, { addresses, chosen }: TestWalletAccounts): HTMLElement {
   const label = document.createElement('label')
   const select = document.createElement('select')

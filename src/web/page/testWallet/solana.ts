@@ -25,9 +25,9 @@ function signBytes(address: string, message: Uint8Array): Uint8Array {
 }
 
 /**
- * Signs a transaction and sends it. Layout of the bytes: number of signatures, signatures, message. Layout of the
- * message: an optional version byte, three counts, number of keys, keys (signers first).
- * @returns its signature
+ * Signs a Solana transaction and sends it. Layout of the bytes: number of signatures, signatures, message. Layout of
+ * the message: an optional version byte, three counts, number of keys, keys (signers first).
+ * @returns the transaction's signature
  */
 async function send(address: string, transaction: Uint8Array): Promise<Uint8Array> {
   const count = transaction[0]!

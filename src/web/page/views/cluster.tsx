@@ -40,8 +40,9 @@ import {
 import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
-/** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
+/** Number of a cluster's wallets whose history is read. */
 const ACTORS = 6
+/** Number of events of a history: shown at first, added by each "more", and read at most. */
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
 const isMissing = (error: Error | undefined): boolean =>
@@ -239,7 +240,7 @@ function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
   )
 }
 
-/** Names that a wallet owns; undefined while the address is not known. */
+/** Names that a wallet owns. `address` is undefined while it is not known. */
 function Owned({ address }: { address: string | undefined }) {
   const { asked, more } = useListParts<OwnedName>(address ?? null, (known, get) =>
     readNextNames(address!, known, get),
@@ -251,7 +252,7 @@ function Owned({ address }: { address: string | undefined }) {
   )
 }
 
-/** Changes of wallets, newest first; undefined while the addresses are not known. */
+/** Changes that wallets made, newest first. `addresses` is undefined while they are not known. */
 function History({ addresses }: { addresses: readonly string[] | undefined }) {
   const actors = addresses?.slice(0, ACTORS) ?? []
   const key = addresses ? actors.join(' ') : null
@@ -343,7 +344,10 @@ export function MemberPage({ community, name }: { community: string; name: strin
   )
 }
 
-/** A name that nobody has: for sale below a community, else a way on. */
+/**
+ * Page text for a name below a community that nobody holds: a link to get the name, or to the name above if that is no
+ * community.
+ */
 function FreeMember({ community, name }: { community: string; name: string }) {
   const { isTestnet, get } = useNetwork()
   const asked = usePolled<Community | null>(`${community} ${isTestnet}`, (signal) =>
@@ -377,7 +381,7 @@ function FreeMember({ community, name }: { community: string; name: string }) {
 /** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
   const { isTestnet } = useNetwork()
-  // the route of many addresses answers 200 for an unknown one
+  // use the route of many addresses: it answers 200 for an unknown address
   const record = usePolled<NameRecord>(`${address} ${isTestnet}`, async (signal) => {
     const asked = { isTestnet, signal, body: [address] }
     const [found] = await callApi<NameRecord[]>('/v1/names/address', asked)

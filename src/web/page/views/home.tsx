@@ -7,8 +7,9 @@ import { CommunityList } from '../parts/communities.js'
 import { EventList, isInformativeEvent } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
 
-/** Events that are requested, and events that are shown. */
+/** Number of newest events that are requested. Not all of them are informative enough to be shown. */
 const ASKED = 40
+/** Maximum number of events shown. */
 const SHOWN = 10
 const OVERVIEW_PAUSE_MS = 5_000
 /** Lag from which a chain counts as behind, seconds. */

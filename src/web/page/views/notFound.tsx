@@ -28,7 +28,7 @@ export function NotFound({ text }: { text: string }) {
   )
 }
 
-/** Path of a cluster; null for a cluster without a path. */
+/** Path of a cluster's page; null for a cluster without a page. */
 async function pathOfCluster(id: string, get: ApiGet): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
@@ -37,7 +37,7 @@ async function pathOfCluster(id: string, get: ApiGet): Promise<string | null> {
   return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
 }
 
-/** Path of an address; null for an address without names or events here. */
+/** Path of an address's page; null for a text that is no address, and for a hex address without a name. */
 async function pathOfAddress(text: string, get: ApiGet): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,

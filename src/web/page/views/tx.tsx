@@ -17,7 +17,10 @@ import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '.
 
 /** `/tx/:hash`: the progress of a transaction, updated automatically. */
 
-/** `part`: share of its confirmations, 0 to 1. */
+/**
+ * A step of a transaction, with its title, state and text. `part`: the share of its confirmations that is reached, 0 to
+ * 1.
+ */
 type Station = [
   title: string,
   state: keyof typeof STATE_WORDS,
@@ -223,7 +226,7 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
   )
 }
 
-/** The known facts of a transaction. */
+/** The known details of a transaction: its chain, blocks and times. */
 function Facts({ found }: { found: TxStatus }) {
   const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const { data: overview } = useApi<Overview>('/v1/overview')

@@ -22,7 +22,7 @@ export const evmKind: PageWalletKind = {
   },
 }
 
-/** EIP-1193. */
+/** Provider object of an EVM wallet (EIP-1193). */
 interface Provider {
   request(args: { method: string; params?: unknown }): Promise<unknown>
 }

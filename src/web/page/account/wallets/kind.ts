@@ -23,7 +23,7 @@ export interface Transaction {
   value: bigint
 }
 
-/** Time limit for a wallet's answer: a wallet whose window was closed may never answer. */
+/** Time limit for a wallet's answer, because a wallet whose window was closed may never answer. */
 const ANSWER_LIMIT_MS = 120_000
 
 /** The wallet has not answered in time, and may still do so. */
@@ -36,7 +36,11 @@ export class UnansweredError extends Error {
   }
 }
 
-/** Waits for a wallet's answer. @throws UnansweredError */
+/**
+ * Waits for a wallet's answer.
+ * @param sent the transaction id that the wallet may return after the time limit
+ * @throws UnansweredError
+ */
 export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
@@ -77,7 +81,11 @@ export interface BrowserWallet {
   connect(): Promise<ConnectedAccount>
 }
 
-/** A wallet that only signs. @param connect returns its address @param wait limits the time of its answers */
+/**
+ * Creates a wallet that only signs messages.
+ * @param connect returns the wallet's address
+ * @param wait limits the time of the wallet's answers
+ */
 export const createSignOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
