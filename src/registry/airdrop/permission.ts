@@ -1,15 +1,15 @@
 import { toHex } from '../primitives/bytes.js'
 
 /**
- * Permission to pay an allocation to an address. An EVM account signs it itself. For an account of another chain the
- * operator signs.
+ * Permission to pay an airdrop's allocation to an address. An EVM account signs it itself. For an account of another
+ * chain the operator signs.
  */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number
   distributor: `0x${string}`
   index: bigint
-  /** bytes32 of the allocation */
+  /** Account of the allocation, as bytes32. */
   account: Buffer
   to: `0x${string}`
   /** Last valid time, Unix seconds. */

@@ -18,7 +18,7 @@ export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buf
   return keccak256(keccak256(Buffer.concat([bigIntToWord(index), account, bigIntToWord(amount)])))
 }
 
-/** Maximum number of accounts in an airdrop. Such a tree takes 32 MB, and its rows about 200 MB. */
+/** Maximum number of accounts in an airdrop. Such a tree takes 32 MB of memory, and its rows about 200 MB. */
 export const MAX_LEAVES = 500_000
 
 export const parentPosition = (position: number): number => (position - 1) >> 1
@@ -42,7 +42,7 @@ const pairHash = (a: Buffer, b: Buffer): Buffer =>
 export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer =>
   proof.reduce(pairHash, leaf)
 
-/** Nodes by position; the position of each leaf, in the order that they were given in. */
+/** Hashes of all nodes by position, and the position of each leaf in the order in which the leaves were given. */
 export interface AirdropTree {
   nodes: readonly Buffer[]
   positions: readonly number[]
