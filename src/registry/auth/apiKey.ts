@@ -7,10 +7,10 @@ import { decodeBase58 } from '../primitives/base58.js'
 export const API_KEY_BYTES = 32
 const PREFIX = 'ck_'
 
-/** Text of a key. @param bytes 32 random bytes */
+/** Text of an API key. @param bytes 32 random bytes */
 export const apiKeyText = (bytes: Uint8Array): string => PREFIX + bs58.encode(bytes)
 
-/** Look-up hash of a key, null for any other text. @returns 32 bytes */
+/** Look-up hash of an API key; null for any other text. @returns 32 bytes */
 export function apiKeyHash(text: string): Buffer | null {
   if (!text.startsWith(PREFIX) || !decodeBase58(text.slice(PREFIX.length), API_KEY_BYTES))
     return null
@@ -19,5 +19,5 @@ export function apiKeyHash(text: string): Buffer | null {
 
 const ID_BYTES = 8
 
-/** Id of a key in lists, derived from its hash. @returns 16 hex digits */
+/** Id that lists show for an API key, derived from the hash of the key. @returns 16 hex digits */
 export const apiKeyId = (hash: Buffer): string => hash.subarray(0, ID_BYTES).toString('hex')

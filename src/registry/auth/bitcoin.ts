@@ -51,7 +51,7 @@ const sha256d = (bytes: Uint8Array): Buffer => sha256(sha256(bytes))
 const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
   sha256(sha256(Buffer.from(tag)), sha256(Buffer.from(tag)), ...parts)
 
-/** Zero as a number of 4 and of 8 bytes: versions, sequences, lock times, amounts. */
+/** Zero as a number of 4 and of 8 bytes: for versions, sequences, lock times and amounts. */
 const ZERO4 = Buffer.alloc(4)
 const ZERO8 = Buffer.alloc(8)
 /** The only output of `to_sign`: no coins, to OP_RETURN. */
@@ -82,7 +82,7 @@ function taprootHash(outpoint: Uint8Array, script: Uint8Array, hashType: number)
   )
 }
 
-/** Items of a witness of one or two items, each shorter than 253 bytes; null for other bytes. */
+/** Items of a serialized witness of one or two items, each shorter than 253 bytes; null for other bytes. */
 function readWitness(bytes: Uint8Array): Uint8Array[] | null {
   const items: Uint8Array[] = []
   let at = 1
@@ -127,7 +127,7 @@ function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | n
   }
 }
 
-/** The 64 bytes r ‖ s of strict DER, else null. */
+/** Converts a signature in strict DER to its 64 bytes r ‖ s; null for other bytes. */
 function readDer(der: Uint8Array): Uint8Array | null {
   try {
     const signature = secp256k1.Signature.fromBytes(der, 'der')
@@ -160,7 +160,7 @@ function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
       )
       if (parsed.hasHighS()) return false
       const key = parsed.recoverPublicKey(hash)
-      // SegWit has compressed keys only (BIP-143)
+      // tries both forms of the key for P2PKH; SegWit has compressed keys only (BIP-143)
       const forms = wallet.type === 'bitcoin-p2pkh' ? [true, false] : [true]
       const script = scriptOf(wallet)
       return forms.some((isCompressed) =>

@@ -16,7 +16,7 @@ import {
  * another hash are refused: addresses of Ethereum keys (Evmos, Injective) and of several keys.
  */
 
-/** Names of a secp256k1 key in amino JSON, and in protobuf's. */
+/** Names of the key type secp256k1 in amino JSON, and in the JSON form of protobuf. */
 const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
 
 /** Keys that a public key in JSON may encode; empty for a key of another type. */
@@ -30,7 +30,7 @@ function keysOf(publicKey: unknown): Buffer[] {
 /** Pattern of the hex of one bech32 character. */
 const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
-/** The document that is signed: amino JSON, its keys in order. */
+/** The document that is signed (ADR-36): amino JSON with sorted keys. */
 const signDoc = (message: string, signer: string): string =>
   '{"account_number":"0","chain_id":"","fee":{"amount":[],"gas":"0"},"memo":"","msgs":[{"type":"sign/MsgSignData",' +
   `"value":{"data":"${Buffer.from(message).toString('base64')}","signer":"${signer}"}}],"sequence":"0"}`
@@ -38,7 +38,7 @@ const signDoc = (message: string, signer: string): string =>
 export const cosmosWallets: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
-  // addresses of 20 or 32 bytes; a witness program has one more character
+  // addresses of 20 or 32 bytes; a Bitcoin witness program has one more character
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: {
     type: 118n,
@@ -59,7 +59,7 @@ export const cosmosWallets: WalletKind = {
   },
 }
 
-/** @param key 33 bytes @param signature 64 bytes */
+/** Signature check by one public key. @param key 33 bytes @param signature 64 bytes */
 function checkOf(key: Uint8Array, signature: Uint8Array): SignatureCheck {
   return (message, { text: address }) => {
     const prefix = address.slice(0, address.lastIndexOf('1'))

@@ -5,7 +5,7 @@ import { toHex } from '../primitives/bytes.js'
  * of wallet checks the decoded bytes strictly.
  */
 
-/** Longest text: a contract's signature in hex, with room for JSON around it. */
+/** Maximum length of the text: fits a contract's signature in hex, with JSON around it. */
 const LIMIT_CHARS = 20_000
 
 export interface SignatureEnvelope {
@@ -85,6 +85,6 @@ function decodeBase64(encoded: string): Buffer | null {
     : null
 }
 
-/** Possible decodings of a text: hex digits are valid base64 too. The caller selects by length. */
+/** Decodings of a text as hex and as base64: hex digits are valid base64 too. The caller selects by length. */
 export const possibleDecodings = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

@@ -31,7 +31,7 @@ export function parseEvmSignature(given: Uint8Array): Buffer | null {
   return bytes
 }
 
-/** Parity by v: wallets use 27 and 28, or the parity itself. */
+/** Recovery parity by the last byte `v` of a signature: wallets use 27 and 28, or the parity itself. */
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 
 /**

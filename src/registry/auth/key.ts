@@ -20,7 +20,7 @@ export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: strin
 
 const KEY = /^[A-Za-z0-9_-]{43}$/
 
-/** Look-up hash of a key, null for malformed text. @returns 32 bytes */
+/** Look-up hash of an authentication key; null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
   KEY.test(key) ? createHash('sha256').update(key).digest() : null
 
@@ -28,7 +28,7 @@ const NONCE_BYTES = 16
 
 /**
  * Nonce of a message that is bound to an address. Only this server can compute it.
- * @param recovered the wallet whose key the message requests
+ * @param recovered the wallet whose private key the message requests
  * @returns 32 hex digits
  */
 export const boundMessageNonce = (

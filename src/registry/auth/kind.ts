@@ -14,7 +14,7 @@ export interface WalletKind {
   hasChainId?: true
   /** Whether an address of a type can belong to a wallet of this kind. */
   proves(type: Wallet['type']): boolean
-  /** Pattern of the hex of its stored addresses, where it differs from the coin's. */
+  /** Pattern of the hex of its stored addresses, where it differs from the pattern of `coin`. */
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
   coin: EnsCoinType
@@ -37,7 +37,7 @@ export interface EnsCoinType {
 export const storedPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
-/** Check that succeeds where one of the given checks succeeds; null where there is no check. */
+/** Combines checks to one that succeeds if any of them succeeds. Null checks are ignored; null if all are null. */
 export function anySignatureCheck(
   checks: readonly (SignatureCheck | null)[],
 ): SignatureCheck | null {

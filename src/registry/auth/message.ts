@@ -7,7 +7,7 @@ import { WALLET_KINDS, walletKindOf } from './kinds.js'
  * its signing date.
  */
 
-/** Maximum age of a signing date, and its maximum lead over our clock. */
+/** How old a signing date may be, and how far ahead of our clock. */
 const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
 const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
@@ -39,7 +39,7 @@ export interface BoundMessage {
   domain: string
   /** Wallet that can sign in. */
   wallet: Pick<Wallet, 'type' | 'text'>
-  /** EIP-155 id of the chain that checks a smart wallet; absent from messages of other kinds. */
+  /** EIP-155 id of the chain that checks a smart wallet. Only messages of EVM wallets show it. */
   chainId: number
   /** Nonce of at least 8 letters and digits. */
   nonce: string

@@ -18,7 +18,7 @@ import {
  * passkeys are refused. A Sui address has the same form as an Aptos address, and lists show it with the type `aptos`.
  */
 
-/** Curve of ECDSA by flag; null for Ed25519. */
+/** ECDSA curve by the flag byte of a signature; null for Ed25519. */
 const CURVES = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
@@ -27,7 +27,7 @@ const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32
 const uleb128 = (length: number): number[] =>
   length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
 
-/** Hash of the intent to sign a personal message (scope 3, version 0, application 0) and its BCS. */
+/** Hash that is signed: of the intent (personal message: scope 3, version 0, application 0) and the message in BCS. */
 function hashOf(message: string): Uint8Array {
   const bytes = Buffer.from(message)
   return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
@@ -44,7 +44,7 @@ export const suiWallets: WalletKind = {
     anySignatureCheck(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
-/** Signature check of flag ‖ signature ‖ key. Null for other bytes. */
+/** Signature check of the bytes flag ‖ signature ‖ public key. Null for other bytes. */
 function checkOf(bytes: Buffer): SignatureCheck | null {
   const curve = CURVES[bytes[0]!]
   if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
