@@ -1,4 +1,4 @@
-/** Message sent by a spoke. Packet and options come from the endpoint's `PacketSent` in the same transaction. */
+/** Message sent by a spoke. Packet and options come from LayerZero's log `PacketSent` in the same transaction. */
 export interface SentMessage {
   guid: Buffer
   /** The sender as a 32-byte word. */
@@ -13,7 +13,7 @@ export interface SentMessage {
   options: Buffer
 }
 
-/** Message received by the hub: `Received(bytes32 guid,bytes32 from,uint256 bids)`, which follows its bids. */
+/** Message received by the hub: the log `Received(bytes32 guid,bytes32 from,uint256 bids)` after its `Bid` logs. */
 export interface ReceivedMessage {
   guid: Buffer
   txHash: Buffer
