@@ -12,12 +12,12 @@ export const PRICE_GRACE_MS = 30 * 60_000
 /** Block times are truncated to seconds. */
 const BLOCK_TIME_PRECISION_MS = 1_000
 
-/** Rules in force at a time; null before the first. */
+/** Rules in force at a time; null before the first version. */
 export function rulesAtTime(history: readonly RulesVersion[], ms: number): CommunityRules | null {
   return history.findLast(({ atMs }) => atMs <= ms)?.rules ?? null
 }
 
-/** Rules in force at a block, up to the end of its truncated second. */
+/** Rules in force at a block, up to the end of the second to which its time is truncated. */
 export const rulesAtBlock = (
   history: readonly RulesVersion[],
   blockMs: number,

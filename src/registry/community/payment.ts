@@ -5,7 +5,7 @@ import { wordToName } from '../primitives/name.js'
 import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE } from './rules.js'
 
-/** Payment for a community name, as input of its decision. */
+/** Payment for a community name, as input of the decision whether it registers the name. */
 export interface CommunityPayment {
   /** Label of the network on which the payment was made. */
   network: string
@@ -65,7 +65,7 @@ type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
 
 export type PaymentJudgement =
   | { outcome: 'registered' }
-  /** Name taken. */
+  /** The name was taken already. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
@@ -79,9 +79,9 @@ export interface PaymentInputs {
 }
 
 /**
- * Decides a confirmed payment, since rules may have changed after its quote. A payment is refunded unless its outcome
- * is `registered`. The community's start is compared with the block time. The price is the lowest in force from 30
- * min before the block.
+ * Decides whether a confirmed payment registers its name, since rules may have changed after its quote. A payment is
+ * refunded unless its outcome is `registered`. The community's start is compared with the block time. The price is the
+ * lowest in force from 30 min before the block.
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,

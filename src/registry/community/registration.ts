@@ -25,7 +25,7 @@ export interface PaymentPreference {
 
 export const ANY_PAYMENT: PaymentPreference = { network: null, token: null, payer: null }
 
-/** Why no price fits the preference: its label is no network here, no price matches it, or the wallet can't pay it. */
+/** Why no price fits the preference: its chain is not of this network, no price matches, or the payer can't pay it. */
 export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 export interface RegistrationInputs {
@@ -39,7 +39,7 @@ export interface RegistrationInputs {
   isOwner: boolean
   /** Requested beneficiary: none, a wallet of the caller's own cluster, or another. v1 treats none as `own`. */
   beneficiary: 'none' | 'own' | 'other'
-  /** As in `PaymentInputs`. */
+  /** The name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
   /** The beneficiary holds the name already: the request repeats an earlier request that was granted. */
   isHeld: boolean
@@ -47,7 +47,7 @@ export interface RegistrationInputs {
   areRequirementsMet: boolean | null
 }
 
-/** Outcome of a request. For `open` the requirements have to be read first. */
+/** Outcome of a request to register a name. For `open` the requirements have to be read first. */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceFault }
   | { outcome: 'held' }
@@ -56,7 +56,8 @@ export type RegistrationDecision =
   | { outcome: 'paid'; price: CommunityPrice }
 
 /**
- * Decides who may register a community name, and its price. An owner registers for others free of charge.
+ * Decides whether the caller may register a community name, and at which price. An owner of the community registers
+ * for others free of charge.
  */
 export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
   const { rules } = inputs
@@ -76,7 +77,7 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
-/** Price to pay, null for none. */
+/** Price to pay, null for none; or why no price fits the preference. */
 function priceFor(
   { prices }: CommunityRules,
   {

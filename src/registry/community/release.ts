@@ -1,6 +1,6 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Statement of the relayer's key that payments for community names go to their recipients. */
+/** Statement that payments for community names go to their recipients. The relayer's key signs it. */
 export interface ReleaseApproval {
   /** EIP-155 id of the payments contract's chain. */
   chainId: number

@@ -15,7 +15,7 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
   return createHash('sha256').update(JSON.stringify(json)).digest()
 }
 
-/** State of the beneficiary, read before the decision. */
+/** State of the wallet that is to get the name, read before its requirements are checked. */
 export interface RequirementInputs {
   /** Address as responses show it. */
   address: string

@@ -4,7 +4,7 @@ import { parseAddress, parseWallet } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 
-/** Rules of a community in one schema, both directions, for the interface and the journal. */
+/** Schemas of communities' rules, which decode and encode the JSON of the HTTP API and of the journal. */
 
 export const NATIVE = 'native'
 
@@ -24,7 +24,7 @@ const NO_DATE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
 const NO_CLUSTER = 'must be the name of a cluster'
 const NO_LIST = (most: number) => `must be a list of at most ${most}`
 
-/** Objects without unknown fields: a misspelt one would silently open the community. */
+/** Schema of an object. Unknown fields are refused: a misspelt rule would silently leave the community open. */
 const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -33,7 +33,7 @@ const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
         : 'must be an object',
   })
 
-/** List with an upper bound; exceeding it is a single fault. */
+/** Schema of a list with a maximum length. A longer list gives a single fault. */
 const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
   z
     .array(item, message)
@@ -126,7 +126,7 @@ export const communityPrice = fields({
   }),
   /** Base units of the token, above zero. */
   amount: amount(),
-  /** Recipient of the payment, an address on that network. */
+  /** Recipient of the payment, an address on the price's network. */
   recipient: address().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
 }).check((payload) => {
   const { token, recipient, amount } = payload.value
@@ -179,7 +179,7 @@ const requirement = z.discriminatedUnion(
 )
 export type CommunityRequirement = z.output<typeof requirement>
 
-/** Parts of rules as the interface shows them. */
+/** Schema of a community's rules as the HTTP API shows them. */
 export const communityRulesParts = fields({
   prices: listOf(communityPrice, MAX_PRICES)
     .refine(
@@ -247,10 +247,10 @@ export const communityRulesInput = z
 const addressesIn = (requirements: CommunityRules['requirements']): number =>
   requirements.reduce((sum, one) => sum + (one.kind === 'allowlist' ? one.addresses.length : 0), 0)
 
-/** JSON of rules for the interface and the journal. */
+/** JSON of rules for the HTTP API and the journal. */
 export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)
 
-/** A fault with its path, such as `prices[0].amount`. */
+/** A fault in rules, with the path of the field, such as `prices[0].amount`. */
 export interface RulesProblem {
   path: string
   message: string
