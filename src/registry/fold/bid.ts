@@ -52,7 +52,7 @@ function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/** The names of private wallets are not reserved, so the wallet gets a numbered name where its own is taken. */
+/** Makes a private wallet public. Its name was not reserved, so the wallet gets a numbered name where that is taken. */
 function publish(
   work: FoldState,
   seq: number,
@@ -74,7 +74,7 @@ function publish(
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** The seq is replaced, so that the time when the private wallet was added is not revealed. */
+/** Row of a private wallet that becomes public. `seq` replaces its sequence numbers, which reveal when it was added. */
 export const publicWalletRow = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,

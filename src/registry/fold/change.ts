@@ -88,7 +88,7 @@ const added = (row: WalletRow): PublicEvent => ({
   isBackedUp: row.isBackedUp,
 })
 
-/** Creates a cluster for a wallet, with its events. */
+/** Creates a cluster for a wallet. @returns the events of the new cluster and its wallet */
 function created(work: FoldState, seq: number, actor: Buffer, key: string, name: string): Shown {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = requireLoadedCluster(work, cluster).wallets.get(key)!
@@ -101,7 +101,7 @@ function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: 
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
   )
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
-  // always public, because the cluster's id reveals its creator
+  // the creator's wallet is always public, because the cluster's id reveals it
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
   const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in refusal) return refusal
@@ -117,7 +117,7 @@ function addTo(work: FoldState, seq: number, change: Of<'add_wallets'>, cluster:
   return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
 }
 
-/** Sets wallets of a cluster. Each public one gives an event. */
+/** Writes wallets of a cluster. Each public wallet gives an event. */
 function setWallets(
   work: FoldState,
   cluster: number,
@@ -132,7 +132,7 @@ function setWallets(
   }
 }
 
-/** Wallets that `add_wallets` adds or changes. */
+/** Decides which wallets an `add_wallets` change adds, and which listed wallets it makes public. */
 function decideAdd(
   work: FoldState,
   seq: number,
@@ -225,7 +225,7 @@ const removed = ({ cluster, address }: WalletRow): PublicEvent => ({
   wallet: address,
 })
 
-/** True if no verified wallet would remain. The signer itself is verified. */
+/** True if no verified wallet would remain without the `leaving` wallets. */
 function isLastVerified(
   wallets: ReadonlyMap<string, WalletRow>,
   leaving: readonly WalletRow[],
@@ -241,8 +241,8 @@ function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: 
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
-  // a wallet whose former names are still moving would get them back; names that it registers here would move along
-  // with them
+  // while names move out of this cluster: a wallet verified in it again would get its former names back, and names
+  // that the wallet registered would move along
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []

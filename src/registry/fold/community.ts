@@ -49,7 +49,7 @@ function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | 
     : actor
 }
 
-/** A registration with the data that decides it. */
+/** A registration with the data by which it is decided. */
 type Asked = RegisterCommunityName & {
   nowMs: number
   rules: CommunityRules | null
@@ -141,7 +141,7 @@ function isTaken(work: FoldState, community: string, name: string, freed?: numbe
   )
 }
 
-/** Gives a name to its owner, replacing an earlier owner. */
+/** Gives a community name to its owner. An earlier owner loses the name. */
 export function setCommunityName(
   { changes, communityNames }: FoldState,
   row: CommunityNameRow,
@@ -159,7 +159,7 @@ export function setCommunityName(
 
 type Registered = Omit<CommunityNameRow, 'seq'>
 
-/** Registers a name. The event names the owner's cluster unless the owner is a private wallet there. */
+/** Registers a community name. The event names the owner's cluster unless the owner is a private wallet there. */
 function registerName(work: FoldState, row: JournalRow, registered: Registered): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(mapKey(registered.address))

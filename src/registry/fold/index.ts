@@ -26,11 +26,11 @@ import {
 import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
- * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the rows that a batch reads, the writer loads
- * them into a `RegistrySlice`, and `fold` returns the rows to write.
+ * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the keys of the rows that a batch reads,
+ * the writer loads these rows into a `RegistrySlice`, and `fold` returns the rows to write.
  */
 
-/** Keys of the rows that a batch reads. */
+/** Keys of the rows that a batch of entries reads. */
 export function rowKeysOfEntries(
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOf,

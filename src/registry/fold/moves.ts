@@ -6,11 +6,11 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
 
 /**
  * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
- * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the others,
- * oldest first.
+ * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the
+ * others, oldest first.
  *
- * 1. The decision moves all names at once: look-ups return the target as their holder before and after their part. A
- * part changes no look-up except who changed a name last, and when.
+ * 1. The decision moves all names at once: look-ups return the target as the names' holder at once, before the
+ * later parts. A part changes no look-up except who changed a name last, and when.
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
  * 4. A target keeps a verified wallet, because it holds names.

@@ -1,6 +1,6 @@
 import type { RegistrationProblem } from '../community/registration.js'
 
-/** Reason why a signed change has no effect. Codes as in the interface. */
+/** Reason why a signed change has no effect. Codes as in the HTTP API. */
 export type ChangeRefusal =
   /** The cluster to verify in doesn't exist. */
   | { code: 'not_found' }
@@ -16,7 +16,7 @@ export type ChangeRefusal =
   | { code: 'last_verified_wallet' }
   /** Names would move with a private wallet and reveal it. */
   | { code: 'names_would_reveal' }
-  /** Names of one of the two clusters are still moving. */
+  /** Names of the signer's old or new cluster are still moving. */
   | { code: 'names_moving' }
   | { code: 'wallet_limit' }
   /** The signer isn't verified in the cluster of the community. */

@@ -67,7 +67,7 @@ export function mirrorRowKeys(entries: readonly LeafEvent[][]): JournalRowKeys {
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
-    // an actor may also be verified by an earlier event of the same batch; only the others are read
+    // actors whose cluster the event depends on, unless an earlier event of the batch created that cluster
     const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (asks && actor) keys.wallets.add(mapKey(actor))
   }
@@ -106,7 +106,7 @@ export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][
   return finishFold(work, before)
 }
 
-/** State of the mirror while events are applied in order. */
+/** A mirror's registry state, to which events are applied in order. */
 class CopyState implements MirrorState {
   readonly #work: FoldState
   /** Serials of clusters by their public ids. */
@@ -173,7 +173,7 @@ class CopyState implements MirrorState {
     const { changes, owners } = this.#work
     const { actor } = this.#event
     const cluster = this.#serialOf(id)
-    // the bidder is a wallet that can pay, and the name goes to the cluster in which it is verified
+    // a bidder has an address of a type that can pay, and is verified in the cluster that gets the name
     const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
     if (!isBidder || this.#home !== cluster) throw this.#misfit()
     owners.set(name, cluster)
@@ -189,7 +189,7 @@ class CopyState implements MirrorState {
   }
 
   registerCommunityName({ community, name, wallet, cluster }: On<'registerCommunityName'>) {
-    // true if the actor is in that cluster: the wallet itself, or another wallet verified there
+    // true if the actor is verified in the owner's cluster
     const isOfHome = this.#home === (cluster && this.#serialOf(cluster))
     setCommunityName(this.#work, {
       community,

@@ -36,9 +36,9 @@ export interface JournalRowKeys {
   communities: Map<string, number>
   /** Community names that may be registered, by `communityNameKey`. */
   communityNames: Set<string>
-  /** Communities that have a name assigned after a claim. */
+  /** Communities in which the batch assigns a name after a claim. */
   assignments: Set<string>
-  /** Accounts of the claims after which names are assigned. */
+  /** Stored addresses of the accounts whose claims get names assigned in the batch. */
   claims: Set<string>
   /** Names requested for wallets of clusters that are loaded in full. */
   walletNames: Set<string>
@@ -95,11 +95,14 @@ export interface RegistrySlice {
   /** Rules of requested communities in journal order, beginning with the rules in force at the requested time. */
   communities: Map<string, readonly RulesVersion[]>
   /**
-   * Names below communities (`communityNameKey`) that are taken: names that the batch requests, and names that collide with a
-   * wallet name. Each has the sequence number of its registration.
+   * Names below communities (`communityNameKey`) that are taken: names that the batch requests, and names that collide
+   * with a wallet name. Each has the sequence number of its registration.
    */
   communityNames: Map<string, number>
-  /** Names assigned to loaded clusters, and names assigned for the claims that the batch makes, by `communityAssignmentKey`. */
+  /**
+   * Names assigned to loaded clusters, and names assigned for the claims that the batch makes, by
+   * `communityAssignmentKey`.
+   */
   assigned: Map<string, string>
   /**
    * Moves in progress from or to loaded clusters, and moves that the batch continues, by the serial of the cluster that
@@ -127,7 +130,7 @@ interface Move extends MoveRow {
   names: readonly ClusterName[]
 }
 
-/** Key of an assignment, by its cluster (a serial) or by the claim's account (a stored address). */
+/** Key of a name assigned after a claim, by its cluster (a serial) or by the claim's account (a stored address). */
 export const communityAssignmentKey = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
@@ -189,7 +192,7 @@ export interface CommunityNameRow {
   seq: number
 }
 
-/** Transfer of a name's row to another cluster. */
+/** Transfer of a name to another cluster: what changes in its row. */
 export interface MovedName {
   name: string
   cluster: number
@@ -231,7 +234,7 @@ export interface RowChanges {
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** Names that their owners lose, because another payment bought them. */
+  /** Community names that their owners lose, because another payment bought them. */
   communityNamesFreed: Pick<CommunityNameRow, 'community' | 'name'>[]
   payments: PaymentOutcome[]
   /** Outcomes of signed changes, in order. */

@@ -23,7 +23,7 @@ export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
   changes: RowChanges
 }
 
-/** Gives an entry of a cluster its public events, in order. */
+/** Stores a change's cluster and its public events, in order, in the journal row. */
 export function setPublicEvents(row: JournalRow, cluster: number, events: PublicEvent[]): void {
   row.effects = encodeChangeEffects({ cluster, events })
   row.publicCount = events.length
@@ -31,7 +31,7 @@ export function setPublicEvents(row: JournalRow, cluster: number, events: Public
 
 export function beginFold(before: RegistrySlice, entries: readonly Entry[]): FoldState {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
-  // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
+  // Stryker disable next-line all: a batch of bids gives the same result with whole clusters, only slower
   const isWhole =
     before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
   return {
@@ -123,7 +123,7 @@ export const isTakenBelowCommunity = (
   work.communityNames.size > 0 &&
   names.some((owned) => work.communityNames.has(communityNameKey(owned.name, name)))
 
-/** Sets a wallet of a cluster that was loaded in full. */
+/** Adds or replaces a wallet of a cluster that was loaded in full. */
 export function setWallet(work: FoldState, row: WalletRow): void {
   const key = mapKey(row.address)
   requireLoadedCluster(work, row.cluster).wallets.set(key, row)
