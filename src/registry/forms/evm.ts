@@ -5,7 +5,7 @@ import type { IdForms } from './form.js'
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
-/** Hex of 20 bytes, and hashes in hex. */
+/** Forms of EVM chains: addresses are 20 bytes in hex, transaction ids are hashes in hex. */
 export const evmForm: IdForms = {
   code: 1,
   bytes: 20,
@@ -14,7 +14,7 @@ export const evmForm: IdForms = {
     const digits = text.slice(2)
     const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
     const lower = `0x${digits.toLowerCase()}` as const
-    // EIP-55
+    // mixed case has to be the checksum of EIP-55
     return mixed && getAddress(lower).slice(2) !== digits
       ? 'bad_checksum'
       : { raw: fromHex(lower), text: lower }

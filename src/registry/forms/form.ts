@@ -8,9 +8,9 @@ export interface IdForms {
   read(text: string): { raw: Buffer; text: string } | 'bad_checksum' | null
   /** The canonical text of a raw address. */
   text(raw: Buffer): string
-  /** Ids of transactions. Null where they have the form of another type's. */
+  /** Ids of transactions. Null where another address type has the same form of ids. */
   tx: {
-    /** The length shows the form, so no two forms have the same length. */
+    /** Length of an id. The length identifies the form, so no two forms have the same length. */
     bytes: number
     parse(input: string): Buffer | null
     text(id: Uint8Array): string

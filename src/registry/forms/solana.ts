@@ -3,7 +3,7 @@ import { decodeBase58 } from '../primitives/base58.js'
 import { isBech32 } from '../primitives/otherAddress.js'
 import type { IdForms } from './form.js'
 
-/** Base58 of 32 bytes, and signatures of 64 bytes in base58. */
+/** Forms of Solana: addresses are 32 bytes in base58, transaction ids are signatures of 64 bytes in base58. */
 export const solanaForm: IdForms = {
   code: 2,
   bytes: 32,
