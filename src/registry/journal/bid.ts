@@ -47,11 +47,11 @@ export function decodeBid(body: Buffer): Bid {
   }
 }
 
-/** @returns 32 bytes */
+/** Transaction hash in the body of a bid. @returns 32 bytes */
 export const bidTxHash = (body: Buffer): Buffer =>
   body.subarray(BID_OFFSETS.txHash, BID_OFFSETS.from)
 
-/** The name as bytes32, which may be malformed. */
+/** Name word (bytes32) in the body of a bid. The name may be malformed. */
 export const bidNameWord = (body: Buffer): Buffer =>
   body.subarray(BID_OFFSETS.name, BID_OFFSETS.referral)
 
@@ -59,7 +59,7 @@ export const bidNameWord = (body: Buffer): Buffer =>
 export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type BidOutcome = keyof typeof BID_OUTCOME
 
-/** Reasons of the hub's `BidRefused` event. */
+/** Codes of the reasons in the hub's `BidRefused` event. */
 export const BID_REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
 export type BidRefusal = keyof typeof BID_REFUSAL
 
@@ -70,7 +70,7 @@ export type BidDecision =
 
 /**
  * Decides a bid. The first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins,
- * unless the hub was paused. Names of a batch are decided independently, as in the hub contract.
+ * unless the hub was paused. Bids of one transaction are decided independently, as in the hub contract.
  */
 export function decideBid(
   { amountWei, name, isPaused }: Pick<Bid, 'amountWei' | 'name' | 'isPaused'>,

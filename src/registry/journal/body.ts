@@ -5,25 +5,25 @@ import type { EntryKind } from './entry.js'
 
 /**
  * Bodies of signed changes and payments: canonical JSON, with keys in schema order and byte strings in hex. One
- * schema serves both directions.
+ * schema encodes and decodes a body.
  *
  * To extend a deployed body, add an optional field at the end of its schema (`.optional()`) and omit it where empty,
  * so that stored bodies and their hashes do not change.
  */
 
-/** Skips checks of the whole object after a faulty part. */
+/** Option of a check: if the field is faulty, the checks of the whole object are skipped. */
 const ABORT = { abort: true }
 
 const hex = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
-/** Byte string of a fixed length, or of any length from 1. */
+/** Schema of a byte string in hex, of a fixed length or of any length from 1. */
 export const bytesField = (length?: number) =>
   z.codec(length === undefined ? hex : hex.length(2 * length, ABORT), z.instanceof(Buffer), {
     decode: (text) => Buffer.from(text, 'hex'),
     encode: (raw) => raw.toString('hex'),
   })
 
-/** A word: 32 bytes. */
+/** Schema of a word: 32 bytes. */
 export const wordField = bytesField(32)
 
 const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
@@ -35,7 +35,7 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
   }
 }
 
-/** Stored address of a wallet of any type. */
+/** Schema of the stored address of a wallet of any type. */
 export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
 export const nameField = z.string().refine(isCanonicalName, ABORT)
 
@@ -61,7 +61,7 @@ export function decodeBody<Schema extends z.ZodType>(
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
 }
 
-/** Parsed JSON, undefined for other text. */
+/** Parses JSON; undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -31,7 +31,7 @@ const added = z.codec(
   },
 )
 
-/** Bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
+/** Schemas of the bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
 const CLUSTER = {
   create_cluster: z.strictObject({ actor: walletField }),
   add_wallets: z.strictObject({
@@ -50,10 +50,10 @@ const CLUSTER = {
   confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
 }
 
-/** Bodies of changes of a community. */
+/** Schemas of the bodies of changes of a community. */
 const COMMUNITY = {
   configure_community: z.strictObject({
-    /** null for the operator. */
+    /** Stored address of the signer; null where the operator configured the community. */
     actor: walletField.nullable(),
     community: nameField,
     rules: communityRules,
@@ -112,7 +112,7 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
 }
 
-/** Length of the beginning of a body that contains the signer, its first field. */
+/** Length of the part of a body, from its beginning, that contains the signer (the first field). */
 export const ACTOR_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 

@@ -16,7 +16,7 @@ interface Source {
   at: number
 }
 
-/** @throws RangeError where fewer are left */
+/** Reads the next bytes. @throws RangeError where fewer are left */
 function take(from: Source, length: number): Buffer {
   const start = from.at
   from.at += length
@@ -130,7 +130,7 @@ export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
   }
 }
 
-/** Variants by discriminant: a code that is never renumbered, and the other fields. */
+/** Variants of a union by their discriminant: a code, which is never renumbered, and the variant's other fields. */
 export type UnionCases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
 type CaseOf<Key extends string, C extends UnionCases> = {
   [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
@@ -160,10 +160,10 @@ export function union<Key extends string, C extends UnionCases>(
   }
 }
 
-/** Shared by all calls, because values are encoded one after the other. */
+/** Output buffer that all calls share, because values are encoded one after the other. */
 const sink = new ByteSink()
 
-/** Encodes a value, with the version of its form before it. */
+/** Encodes a value, with the version of its binary form before it. */
 export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buffer {
   sink.clear()
   sink.byte(version)
@@ -171,7 +171,7 @@ export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buff
   return sink.copy()
 }
 
-/** @throws RangeError for another version or surplus bytes */
+/** Decodes a value with its version. @throws RangeError for another version or surplus bytes */
 export function decodeValue<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const found = u8.read(from)

@@ -58,14 +58,14 @@ const community = union('outcome', {
   refused: [BID_OUTCOME.refused, { reason: reason(REASON) }],
 })
 
-/** Effects of a signed change: its cluster and public events (none if all private). */
+/** Effects of a signed change: its cluster and public events (none if only private wallets changed). */
 const change = object({ cluster: u64, events: list(eventCodec(u64)) })
 
 export type BidEffects = CodecValue<typeof bid>
 export type CommunityEffects = CodecValue<typeof community>
 export type ChangeEffects = CodecValue<typeof change>
 
-/** Decoders throw RangeError for bytes that their encoder does not make. */
+/** Encoders and decoders of effects. A decoder throws RangeError for bytes that its encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encodeValue(bid, VERSION, effects)
 export const decodeBidEffects = (stored: Buffer): BidEffects => decodeValue(bid, VERSION, stored)
 export const encodeChangeEffects = (effects: ChangeEffects): Buffer =>

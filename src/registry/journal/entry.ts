@@ -41,7 +41,7 @@ export interface Entry {
   txKey: bigint | null
   /** Time of the cause (block, request), ms. Journal timestamps never decrease. */
   causeMs: number
-  /** Body by kind. `minimum`: wei as 32 bytes. Others: bid.ts, change.ts (signed changes, `move_names`), payment.ts. */
+  /** Body by kind. `minimum`: wei as 32 bytes. Others: see bid.ts, change.ts and payment.ts. */
   body: Buffer
   /**
    * Version of the rules that decide the entry (ruleset.ts). A new entry gets the newest version where it is decoded.

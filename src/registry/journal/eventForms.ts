@@ -43,7 +43,7 @@ export const clustersOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullabl
 export const clusterOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster> | null =>
   clustersOfEvent(event)[0] ?? null
 
-/** `data` of v1 as JSON. @param idOf public id of a cluster, hex */
+/** Writes the `data` of an event in the API's v1 form, as JSON. @param idOf public id of a cluster, hex */
 export function eventData<Cluster>(
   event: ShownEvent<Cluster>,
   idOf: (cluster: Cluster) => string,
@@ -104,7 +104,7 @@ export function parseEventData(type: EventType, data: unknown): ShownEvent<strin
 /**
  * Converts an event to the form that the journal stores.
  * @param serialOf serial of a cluster by its public id
- * @param wallet the event's wallet in its cluster after the event, for the fields that v1 does not show
+ * @param wallet the event's wallet in its cluster after the event, for the fields that the API's v1 does not show
  */
 export function toStoredEvent(
   shown: ShownEvent<string>,

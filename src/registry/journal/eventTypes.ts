@@ -17,21 +17,21 @@ export type EventFieldKind = keyof EventFieldValues<unknown>
 
 export interface EventField {
   kind: EventFieldKind
-  /** Name in `data` of v1; null for a field of the wallet (`PublicWallet`) that only v0.1 shows. */
+  /** Name in `data` of the API's v1; null for a field of the wallet (`PublicWallet`) that only its v0.1 shows. */
   v1: string | null
   description?: string
   example?: string
 }
 export type EventFields = Readonly<Record<string, EventField>>
 
-/** Values of the fields whose name in v1 has type `V1`. */
+/** Values of the fields whose name in the API's v1 has type `V1`. */
 type ValuesOf<F extends EventFields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key
     : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
-/** Event types of v0.1. */
+/** Event types of the API's v0.1. */
 export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
 
 /** Fields of a wallet in a cluster that events show. */
@@ -62,19 +62,19 @@ export interface MirrorState {
 }
 
 interface EventRow<F extends EventFields, V01 extends V01Type | null> {
-  /** Stored: never renumber. */
+  /** Code of the event type in stored bytes: never renumber. */
   code: number
   /** When the event is published. Private wallets publish no events. */
   published: string
   /** Sentence on the pages about the actor. src/web/page/parts/feed.tsx defines its placeholders. */
   sentence: string
-  /** Colour of its dot on the pages. src/web/page/style.css has a rule for each tone but `plain`. */
+  /** Colour of the event's dot on the pages. src/web/page/style.css has a rule for each tone but `plain`. */
   tone: 'plain' | 'name' | 'member' | 'loss' | 'move'
-  /** Event type of v0.1; null where v0.1 leaves the event out. */
+  /** Event type in the API's v0.1; null where v0.1 leaves the event out. */
   v01: V01
   /**
-   * Fields in the order of v1's `data`. In the binary form the clusters come first, then the other fields in this
-   * order.
+   * Fields in the order of `data` in the API's v1. In the binary form the clusters come first, then the other fields in
+   * this order.
    */
   fields: F
   /** Applies the event to a mirror's state. Does nothing for an event that changes no state. */
@@ -226,12 +226,12 @@ export const EVENTS = {
 type Events = typeof EVENTS
 export type EventType = keyof Events
 
-/** Event with all its fields. v0.1 shows name and verification with every change of a wallet. */
+/** Event with all its fields, also those that only the API's v0.1 shows: name and verification of a changed wallet. */
 export type EventOf<Cluster, V1 = string | null> = {
   [Type in EventType]: { type: Type } & ValuesOf<Events[Type]['fields'], Cluster, V1>
 }[EventType]
 
-/** Event with the fields that v1 shows. */
+/** Event with the fields that the API's v1 shows. */
 export type ShownEvent<Cluster> = EventOf<Cluster, string>
 
 /** Public event in the journal. Clusters are serials. */

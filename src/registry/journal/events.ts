@@ -9,7 +9,7 @@ import { eventData } from './eventForms.js'
 import type { PublicEvent } from './eventTypes.js'
 import { decodePayment } from './payment.js'
 
-/** Journal row as input of both feed versions. */
+/** The part of a journal row from which the feeds of both API versions are made. */
 export interface FeedRow {
   kind: EntryKind
   atMs: number
@@ -30,16 +30,17 @@ export interface NumberedEvent<Event> extends Pick<FeedRow, 'actor' | 'atMs'> {
 export interface FeedItem extends NumberedEvent<PublicEvent> {
   /** Position within its entry, from 0. */
   place: number
+  /** Number of events of its entry. */
   count: number
 }
 
-/** Position of a walk: the first event of an entry, and how many of the entry's events were returned already. */
+/** Position of a walk through the feed: first event of an entry, and how many of its events were returned already. */
 export interface FeedWalkPosition {
   first: number
   skip: number
 }
 
-/** Position at which a walk continues after an event. */
+/** Position at which a walk through the feed continues after an event. */
 export const walkPositionAfter = ({ number, place, count }: FeedItem): FeedWalkPosition =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 
@@ -116,18 +117,18 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
   return events
 }
 
-/** `<network>-<generation>-<number>`, e.g. `m-1-42`. */
+/** Id of an event: `<network>-<generation>-<number>`, such as `m-1-42`. */
 export const eventId = (network: Network, generation: number, number: number): string =>
   `${NETWORK_LETTER[network]}-${generation}-${number}`
 
-/** Actor shown where no public wallet may be shown. */
+/** Address shown as the actor of an event where no wallet may be shown. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string =>
   actor ? decodeWallet(actor).text : ZERO_ADDRESS
 
 /**
- * Creates a writer of v1 events in JSON, twice as fast as `JSON.stringify`. The text of an actor is reused for
- * consecutive events.
+ * Creates a writer of events in the JSON of the API's v1, twice as fast as `JSON.stringify`. The text of an actor is
+ * reused for consecutive events.
  * @param idOf public id of a cluster, hex
  */
 export function eventWriter(

@@ -5,7 +5,7 @@ import { bytesField, decodeBody, encodeBody, walletField, wordField } from './bo
 const schema = z.strictObject({
   /** Transaction hash or signature. */
   tx: bytesField(),
-  /** Label of the network on which it was made. */
+  /** Label of the network on which the payment was made. */
   network: z.string(),
   /** Stored address of the payer, who becomes the owner of the name. */
   payer: walletField,
@@ -23,8 +23,8 @@ const schema = z.strictObject({
   /** Referrer as bytes32, null for none. */
   referral: wordField.nullable(),
   /**
-   * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's
-   * period.
+   * Time of the payment, ms: the time of its block. For a payment to a Solana program, the time from which it can be
+   * reclaimed minus the program's hold period.
    */
   blockMs: z.int(),
   /**

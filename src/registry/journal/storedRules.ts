@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { CommunityRules } from '../community/rules.js'
 import { decodeChange } from './change.js'
 
-/** Size of the cache, in bytes of bodies. Decoding a thousand addresses takes more than ten ms. */
+/** Size of the cache: total length of the cached bodies. Decoding a thousand addresses takes more than ten ms. */
 const KEPT_BYTES = 8 * 1024 * 1024
 
 const kept = new LRUCache<string, CommunityRules>({
@@ -11,7 +11,8 @@ const kept = new LRUCache<string, CommunityRules>({
 })
 
 /**
- * Decodes the rules in a stored body of a community's change. Results are cached by body and shared by all readers.
+ * Decodes the rules in the stored body of a `configure_community` entry. Results are cached by body and shared by all
+ * readers.
  * @throws RangeError
  */
 export function rulesOfBody(body: Buffer): CommunityRules {
