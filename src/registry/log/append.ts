@@ -16,7 +16,7 @@ export interface FilledTile extends Tile {
   hashes: Uint8Array
 }
 
-/** The partial tiles of a tree, at most one per level. They are all that is needed to append to it. */
+/** The partial tiles of a tree, at most one per level. Only they are needed to append leaves to the tree. */
 export function partialTilesOf(size: number): Tile[] {
   const tiles: Tile[] = []
   for (
@@ -56,7 +56,7 @@ export class GrowingTree {
     return treeRoot(this.#tree, this.size, new Map(partial))
   }
 
-  /** @param leaves hashes @returns the tiles that are new or have grown */
+  /** Appends leaves. @param leaves hashes of the leaves @returns the tiles that are new or have grown */
   append(leaves: readonly Uint8Array[]): FilledTile[] {
     const tiles: FilledTile[] = []
     const longer = new Set<Level>()

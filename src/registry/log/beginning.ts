@@ -1,9 +1,9 @@
 import { fromBase64, type TreeHead, toBase64 } from './note.js'
 import { HASH_BYTES } from './tree.js'
 
-/** Names of logs and of their events, and a log's first leaf. This module also runs in browsers. */
+/** Forms of logs' names, of event ids and of a log's first leaf. This module also runs in browsers. */
 
-/** Version of the leaves' form. Published leaves keep their version, because a leaf never changes. */
+/** Version of the JSON form of a log's leaves. Published leaves keep their version, because a leaf never changes. */
 export const LEAF_VERSION = 1
 
 const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u

@@ -55,7 +55,7 @@ export function fromBase64(text: string): Uint8Array | null {
 export const checkpointText = ({ origin, size, root }: TreeHead): string =>
   `${origin}\n${size}\n${toBase64(root)}\n`
 
-/** Null for text that is not a checkpoint. Extension lines are ignored. */
+/** Parses a checkpoint; null for other text. Extension lines are ignored. */
 export function parseCheckpoint(text: string): TreeHead | null {
   const [, origin, digits, hash] = CHECKPOINT.exec(text) ?? []
   const root = hash === undefined ? null : fromBase64(hash)
@@ -88,7 +88,7 @@ const signatureLine = ({ name, keyId, signature }: Signature): string => {
 export const formatNote = ({ text, signatures }: SignedNote): string =>
   `${text}\n${signatures.map(signatureLine).join('')}`
 
-/** Null for text that is not a signed note. Signatures of unknown keys are returned too; the caller ignores them. */
+/** Parses a signed note; null for other text. Signatures of unknown keys are returned too; the caller ignores them. */
 export function parseNote(note: string): SignedNote | null {
   if (note.length > MOST_CHARACTERS || CONTROL.test(note)) return null
   const end = note.lastIndexOf('\n\n')

@@ -14,7 +14,7 @@ interface LogKey {
 /** Keys that sign each checkpoint, the newest first. While a key is being replaced, the old one signs too. */
 export type LogKeys = readonly LogKey[]
 
-/** @param seeds 32 bytes each */
+/** Log keys of Ed25519 seeds. @param seeds 32 bytes each */
 export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
