@@ -3,7 +3,7 @@ import { nameWordText } from '../primitives/name.js'
 /** Kinds of payments by their number in the database; never renumber. */
 export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
 
-/** Verdicts on a quote, by number in the database; never renumber. */
+/** Verdicts on a payment's quote, by number in the database; never renumber. */
 export const QUOTE_VERDICT = {
   /** The payment has a quote of ours. */
   honoured: 1,
@@ -37,7 +37,7 @@ export interface HubNameTarget {
   kind: 'name'
   /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Buffer
-  /** Program and cluster that count the payment's sequence (quote.ts). */
+  /** Id of the program and its Solana cluster, which count the payment's sequence (`paymentSourceId` in quote.ts). */
   source: Buffer
   quoteId: Buffer
   /** Value of the bid on the hub, wei. */
@@ -51,7 +51,7 @@ export interface HubNameTarget {
 
 export interface CommunityNameTarget {
   kind: 'communityName'
-  /** The names' words, 32 bytes each. */
+  /** Community and name as raw 32-byte words, which may be malformed names. */
   community: Buffer
   name: Buffer
   /** Recipient's address as responses show it. */
@@ -64,11 +64,11 @@ export interface CommunityNameTarget {
 
 /** A payment as read from its chain. */
 export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
-  /** 32 bytes: the payments contract's id, or for a program the hash of genesis, program and sequence (quote.ts). */
+  /** 32 bytes: the payments contract's id, or the hash of a program's genesis, id and sequence (quote.ts). */
   id: Buffer
   /** Transaction hash, or signature. */
   tx: Buffer
-  /** Block or slot. */
+  /** Number of the payment's block or slot. */
   block: number
   /** Null on a chain whose blocks are not read. */
   blockHash: Buffer | null
@@ -81,7 +81,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   target: Target
   /** Referrer, 32 bytes; null for nobody. */
   referral: Buffer | null
-  /** Time of the block, ms; for a program the time of reclaiming minus the program's period. */
+  /** Time of the block, ms. For a Solana program: the time from which it can be reclaimed minus the hold period. */
   paidMs: number
 }
 

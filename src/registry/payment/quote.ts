@@ -21,7 +21,7 @@ export interface PaymentTerms {
 
 /** A paid quote, as in the program's event. */
 export interface PaidQuote extends PaymentTerms {
-  /** The program's own count of payments, from 1. */
+  /** Number of the payment in the program's own count, from 1. */
   sequence: bigint
   quoteId: Uint8Array
 }
@@ -71,7 +71,7 @@ function canonical(
  * Id of a quote: HMAC-SHA256 of its terms under the deployment's quote key. Quotes are not stored. A payment whose id
  * matches its terms was quoted by this deployment.
  * @returns 32 bytes
- * @throws RangeError for words of other lengths, and for numbers that don't fit the program's arguments
+ * @throws RangeError for words that are not 32 bytes long, and for numbers that don't fit the program's arguments
  */
 export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentTerms): Buffer =>
   createHmac('sha256', key).update(canonical(program, terms)).digest()
