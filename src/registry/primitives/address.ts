@@ -7,7 +7,7 @@ import { type OtherAddressType, parseOtherAddress } from './otherAddress.js'
 
 const BY_LENGTH = Object.entries(ID_FORMS) as [AddressType, IdForms][]
 
-/** Type byte of other chains' addresses, which precedes their canonical text. */
+/** Type byte before the canonical text in a stored address of a chain that is neither EVM nor Solana. */
 const OTHER_CODE = 3
 
 export interface Address {
@@ -18,7 +18,7 @@ export interface Address {
   bytes: Buffer
 }
 
-/** Wallet of any chain with recognizable addresses. It may be listed. */
+/** Wallet of any chain whose addresses can be recognized. A cluster may list it. */
 export interface Wallet extends Omit<Address, 'type'> {
   type: AddressType | OtherAddressType
 }
@@ -94,7 +94,7 @@ export function addressOfWord(word: Buffer): Buffer {
   return storedAddress(type, word.subarray(word.length - bytes))
 }
 
-/** EVM zero address in its stored form. It replaces private actors. */
+/** EVM zero address in its stored form. It is stored instead of a private actor. */
 export const STORED_ZERO_ADDRESS = addressOfWord(Buffer.alloc(32))
 
 /**

@@ -1,6 +1,6 @@
 const FIRST_BYTES = 4_096
 
-/** Bytes that are written one behind the other, integers big-endian, into memory that is used again. */
+/** Writer of consecutive bytes, with integers big-endian. Its buffer is reused after `clear()`. */
 export class ByteSink {
   #buffer = Buffer.alloc(FIRST_BYTES)
   #length = 0
@@ -50,7 +50,7 @@ export class ByteSink {
     return Buffer.from(this.#buffer.subarray(0, this.#length))
   }
 
-  /** @returns the memory, with room for so many bytes more */
+  /** @returns the buffer, enlarged if it has no room for `length` more bytes */
   #room(length: number): Buffer {
     const needed = this.#length + length
     if (needed > this.#buffer.length) {

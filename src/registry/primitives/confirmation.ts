@@ -1,13 +1,14 @@
 import { z } from 'zod'
 
-/** Blocks that LayerZero's verifiers wait for, by tag: two epochs of Ethereum. */
+/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: two epochs of Ethereum. */
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
 type Tag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
 export const CONFIRMED_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
 
 /**
- * Form of a policy in the chains file: a block tag of the node, or the number of blocks on top of a confirmed block.
+ * Form of a confirmation policy in the chains file: a block tag of the node, or the number of blocks on top of a
+ * confirmed block.
  */
 export const confirmation = z.union([
   z.enum(CONFIRMED_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
@@ -29,7 +30,7 @@ export interface ConfirmationRules {
    * @param tagged number of the tag's block, undefined where the node has none
    */
   confirmedOf(latest: number, tagged: number | undefined): number
-  /** Blocks that LayerZero's verifiers wait for. */
+  /** Number of blocks that LayerZero's verifiers wait for. */
   bridgeBlocks: number
 }
 
@@ -60,7 +61,7 @@ const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }
  */
 const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
 
-/** Policy of a chain without a configured one, by its preset's label. A hub decides names and waits for `finalized`. */
+/** Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`. */
 export function defaultConfirmation(
   role: 'hub' | 'spoke',
   label: string | undefined,

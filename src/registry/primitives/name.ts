@@ -7,7 +7,7 @@ export const DEFAULT_WALLET_NAME = 'main'
 export const withoutSlash = (input: string): string =>
   input.endsWith('/') ? input.slice(0, -1) : input
 
-/** Cluster name in paths and lists: `foobar`, `foobar/` and `FooBar` are equal. */
+/** Canonical cluster name of a text in paths and lists: `foobar`, `foobar/` and `FooBar` give the same. */
 export const parseClusterName = (input: string): string | null => parseName(withoutSlash(input))
 
 export interface FullName {

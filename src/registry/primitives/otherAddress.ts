@@ -1,7 +1,7 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
-/** Types of addresses of other chains, recognized by form and checksum. The names equal the published client's. */
+/** Types of addresses of other chains, recognized by form and checksum, named as in the client `@clustersxyz/sdk`. */
 export const OTHER_ADDRESS_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
@@ -112,11 +112,11 @@ const VERSION: Readonly<Record<number, OtherAddressType>> = {
   65: 'tron',
 }
 
-// of 25 bytes: decoding is quadratic
+// Base58Check of 25 bytes. The length is checked first, because decoding is quadratic.
 const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
 const CHECKED_BYTES = 25
 
-/** Addresses in base58; XRPL has its own alphabet (XRPL: base58 encodings). */
+/** Parses an address in base58. XRPL has its own base58 alphabet. */
 function readBase58(input: string): OtherAddress | null {
   if (!CHECKED.test(input)) return null
   const type = VERSION[versionOf(base58.decode(input)) ?? -1]
@@ -124,7 +124,7 @@ function readBase58(input: string): OtherAddress | null {
   return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Version byte of a valid Base58Check text, else undefined. */
+/** Version byte of the decoded bytes of a Base58Check text; null for a wrong length or checksum. */
 function versionOf(bytes: Uint8Array): number | null {
   if (bytes.length !== CHECKED_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))

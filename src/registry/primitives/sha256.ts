@@ -7,6 +7,6 @@ export function sha256(...parts: readonly Uint8Array[]): Buffer {
   return hash.digest()
 }
 
-/** RIPEMD-160 of the SHA-256: of a public key in Bitcoin and Cosmos. @returns 20 bytes */
+/** RIPEMD-160 of the SHA-256. Bitcoin and Cosmos hash public keys to addresses with it. @returns 20 bytes */
 export const hash160 = (bytes: Uint8Array): Buffer =>
   createHash('ripemd160').update(sha256(bytes)).digest()
