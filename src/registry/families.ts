@@ -42,13 +42,13 @@ export const SOLANA = {
   amountBits: 64n,
 } as const satisfies ChainFamily
 
-/** Facts of each family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
+/** Facts of each chain family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
 const BY_KEY = { evm: EVM, solana: SOLANA }
 export type FamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[FamilyKey]
 export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
 
-/** Families with a label of their own, which is also its section's key in the chains file. */
+/** Families with one label for all chains. The label is also the key of the family's section in the chains file. */
 export const LABELLED_FAMILIES = FAMILIES.filter((family) => family.label !== null)
 export type LabelledKey = (typeof LABELLED_FAMILIES)[number]['key']
 

@@ -13,7 +13,7 @@ export const INVALID_REASONS = {
 
 export type InvalidReason = keyof typeof INVALID_REASONS
 
-/** Further reasons, of a payment for a name below a community. */
+/** Further reasons why a payment for a name below a community registered nothing. */
 export const PAYMENT_REFUSALS = {
   not_found: 'The community did not exist yet.',
   not_active: 'The community had not started.',

@@ -21,8 +21,8 @@ export const JOB_KIND = {
 export type JobKind = keyof typeof JOB_KIND
 
 /**
- * Kinds whose jobs share a transaction on EVM chains, with the maximum number of jobs. The transaction's gas limits
- * it.
+ * Kinds whose jobs share a transaction on EVM chains, with the maximum number of jobs per transaction. The gas of a
+ * transaction limits the number.
  */
 export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = {
   deliver: 20,
@@ -45,9 +45,9 @@ export type JobState = keyof typeof JOB_STATE
 
 /** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
-/** Reason of a job that waits for funds of its signer. */
+/** Reason of a job that waits because its signer's balance is too low. */
 export const WAITS_FOR_FUNDS = 'insufficient_funds'
-/** Reason of a job that waits until its signer may spend again. */
+/** Reason of a job that waits because the relayer has spent its daily maximum on the chain. */
 export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
 export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
@@ -72,14 +72,14 @@ export type ParkReason =
   | typeof PARKED_BELOW_REFUSAL_COST
   /** The payment's chain has no payments contract. */
   | 'no_payments_contract'
-  /** Another process with the relay authority's key did the opposite. */
+  /** Another process with the relay authority's key settled a payment that was to be refunded, or the reverse. */
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
 /** Purpose of a transaction. `cancel` is an empty transfer to the signer, which only uses up the nonce. */
 export type TxPurpose = 'deliver' | 'cancel'
 
-/** Signed transaction of an EVM chain: valid while its nonce is unused. */
+/** Signed transaction of a job on an EVM chain: valid while its nonce is unused. */
 export interface NonceTx {
   hash: Hex
   raw: Hex
@@ -95,7 +95,7 @@ export interface NonceTx {
   isRejected: boolean
 }
 
-/** Signed transaction on Solana: valid until its blockhash expires. */
+/** Signed transaction of a job on Solana: valid until its blockhash expires. */
 export interface BlockhashTx {
   /** Signature, base58. */
   hash: string
@@ -107,7 +107,7 @@ export interface BlockhashTx {
 
 export type JobTx = NonceTx | BlockhashTx
 
-/** The part of a job that its steps change. */
+/** The fields of a job that change while the relayer works on it. */
 export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind

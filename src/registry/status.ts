@@ -27,22 +27,22 @@ export interface WinningBid {
 /** Reason of a lost bid or payment: an earlier valid one has the name. */
 const NAME_TAKEN = 'name_taken'
 
-/** Bid of the transaction in the unconfirmed tail. */
+/** Bid of the transaction in an unconfirmed block. */
 export interface TailBid {
   logIndex: number
   block: number
   name: string
-  /** True for a bid that wins if the tail is confirmed unchanged. */
+  /** True for a bid that wins if the unconfirmed blocks are confirmed unchanged. */
   leads: boolean
 }
 
 export interface Confirmations {
-  /** head − block */
+  /** Number of blocks on top of the block: head − block. */
   have: number
   need: number
 }
 
-/** Current answer of the network's chains about a transaction without a stored log. */
+/** What the network's chains currently report about a transaction without a stored log. */
 export type ChainSighting =
   | { state: 'unknown' }
   | { state: 'mempool' }
@@ -58,7 +58,7 @@ export type ChainSighting =
 /** Stored facts about a transaction that a chain once had. */
 export interface TrackedTxFacts {
   lastSeenMs: number
-  /** Confirmed reason of `invalid`, stored because nodes forget transactions. */
+  /** Confirmed reason why the transaction is `invalid`, stored because nodes forget transactions. */
   verdict: InvalidReason | null
 }
 
@@ -119,11 +119,11 @@ export interface PaidName {
   /** `community/name`, with malformed words in hex. */
   name: string
   source: { isConfirmed: boolean; confirmations: Confirmations | null }
-  /** Outcome in the journal, null before it is decided. */
+  /** Outcome of the payment in the journal, null before it is decided. */
   judgement: PaymentJudgement | null
   /** null where no refund is due or its state is unknown. */
   refund: Refund | null
-  /** Where the money went; null while it is held. */
+  /** Where the money of the payment went; null while it is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
@@ -135,7 +135,7 @@ export interface StatusInput {
   journal: readonly JournalledBid[]
   credit?: HubCredit | null
   tail: readonly TailBid[]
-  /** Confirmations of the tail's first bid. */
+  /** Confirmations of the first bid in `tail`. */
   tailConfirmations: Confirmations | null
   /** Messages of a transaction on another chain. */
   packets?: readonly SentPacket[]
@@ -180,8 +180,8 @@ const OF_OUTCOME: Record<BidOutcome, Status> = {
  * for a name. A confirmed outcome on the hub counts even while the source transaction is unconfirmed. A transaction
  * without bids and messages is decided by its first payment for a community name.
  *
- * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores it as
- * the verdict.
+ * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores its
+ * reason as the verdict.
  */
 export function decideTxStatus(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
@@ -225,7 +225,7 @@ const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
 
 function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
   const { source, hub, refusal, refund } = first
-  // withdrawals need no hub
+  // a withdrawal (`names` is null) registers nothing, whatever the hub reports
   if (first.names === null && source.isConfirmed) return unregistered(packets)
   const names = packetNames(packets)
   if (refusal && source.isConfirmed)
