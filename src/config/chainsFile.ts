@@ -38,21 +38,21 @@ const deliveries = z.strictObject({
 
 /** ENS name under which a network's names resolve. */
 const ensParent = z.strictObject({
-  /** `bundles.eth` */
+  /** The ENS name, such as `bundles.eth`. */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
-  /** The contract EnsResolver of the parent. Optional in a draft. */
+  /** Address of the contract EnsResolver, the resolver of `parent`. A draft may leave it out. */
   resolver: evmAddress.optional(),
   /** Id of the resolver's chain. */
   chainId: positiveInt,
   /** Nodes of the resolver's chain, for commands. Needed only if `chains` does not list the chain. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
-  /** ENS's registry, for commands. Needed only on a local chain. */
+  /** Address of ENS's registry, for commands. Needed only on a local chain. */
   registry: evmAddress.optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
   reverseRegistrars: chainIdRecord(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
 })
 
-/** What a file has. `since` in the metadata of a field names the release that added the field. */
+/** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */
 const sections = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
   ...clusterShape,
@@ -64,7 +64,7 @@ const sections = z.strictObject({
   deployment: settingsPerNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
-      /** Age from which the relayer releases payments with a final registration to their recipients. */
+      /** Age at which the relayer releases a payment, if its registration is final, to the recipient. */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
        * Payments in a chain's own coin worth less than this many times the cost of their refusal are not refused.
@@ -93,7 +93,7 @@ const chainsFile = sections
   .transform(withDefaults)
   .readonly()
 
-/** Fills in defaults that depend on other settings. */
+/** Fills in the defaults that depend on other settings of the chains file. */
 function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
     const isLocal = findHubDraft(file.chains, network)?.local
@@ -142,7 +142,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
     if (isUsed && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
-  // a name would belong to both networks
+  // otherwise an ENS name would belong to both networks
   const one = `.${mainnet?.parent}`
   const other = `.${testnet?.parent}`
   if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
@@ -162,13 +162,13 @@ export interface ChainsFile
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Settings of a process without chains. */
+/** Chains file of a process without chains: only defaults. */
 export const emptyChainsFile = (): ChainsFile => {
   const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
 
-/** Reads a complete chains file. @throws ConfigError, also where a contract is not deployed yet */
+/** Reads a chains file that must be complete. @throws ConfigError, also where a contract is not deployed yet */
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
@@ -216,7 +216,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
-/** @throws ConfigError that names what a draft leaves out, and the command that creates it */
+/** Checks that a draft leaves nothing out. @throws ConfigError with the missing parts and the command for each */
 function complete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains

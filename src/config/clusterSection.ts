@@ -4,17 +4,17 @@ import type { DraftChain } from './evmChain.js'
 
 /**
  * A section of the chains file, for a chain family with at most one cluster of nodes (such as Solana's) per network.
- * Payments on it are quoted, and relayed to the hub.
+ * Payments on such a cluster are quoted, and relayed to the hub.
  */
 export interface ClusterSection<Draft extends object = object> {
   readonly family: ChainFamily
   /** Settings of one network's cluster. */
   readonly cluster: z.ZodType<Draft>
-  /** Fills in presets of the clusters that belong to a public hub. */
+  /** Fills in missing settings of a cluster that belongs to a public hub. */
   withPresets(own: Draft, hub: DraftChain): Draft
-  /** The setting that contradicts the hub's, null for none. @param isLocal whether the hub belongs to a local world */
+  /** The setting that contradicts the hub's settings, null for none. @param isLocal true for a hub of local tests */
   refusal(own: Draft, isLocal: boolean): { field: string; message: string } | null
-  /** Fields that only a draft may leave out, with advice for each. */
+  /** Fields that only a draft of the chains file may leave out, with advice for each. */
   readonly missing: Readonly<Record<string, string>>
 }
 

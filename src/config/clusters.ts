@@ -8,11 +8,11 @@ import { solanaSection } from './solana.js'
 
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
 
-/** Settings of each configured network. */
+/** Schema of settings per network. Either network may be left out. */
 export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
-/** Sections of the chains file by their keys. */
+/** Sections of the chains file for clusters of nodes (such as Solana's), by their keys. */
 const SECTIONS = { solana: solanaSection } satisfies Record<LabelledKey, ClusterSection>
 type Sections = typeof SECTIONS
 type Key = keyof Sections
@@ -22,7 +22,7 @@ type Shape<Settings> = Settings extends z.ZodType
   ? ReturnType<typeof settingsPerNetwork<Settings>>
   : never
 
-/** Schemas of the sections. */
+/** Schemas of the chains file's sections for clusters of nodes, by section key. */
 export const clusterShape = Object.fromEntries(
   Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [
     key,
@@ -30,7 +30,7 @@ export const clusterShape = Object.fromEntries(
   ]),
 ) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
-/** Settings of all sections in a complete chains file. */
+/** Settings of all clusters of nodes in a complete chains file, by section key. */
 export type ClusterSections = { readonly [K in Key]: PerNetwork<CompleteCluster<Sections[K]>> }
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
@@ -44,7 +44,7 @@ interface Found {
   readonly own: object
 }
 
-/** The configured clusters of all sections. */
+/** The clusters of nodes that a chains file configures, in all sections and networks. */
 export const configuredClusters = (drafts: Drafts): Found[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
@@ -53,14 +53,14 @@ export const configuredClusters = (drafts: Drafts): Found[] =>
     }),
   )
 
-/** The hub of a network; undefined where the network has none. */
+/** The hub of a network in a draft of the chains file; undefined where the network has none. */
 export const findHubDraft = (
   chains: readonly DraftChain[],
   network: Network,
 ): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
-/** Fills in the clusters' presets, by network and hub. A local hub has none. */
+/** Fills in missing settings of clusters from the presets of their network's hub. A local hub has no presets. */
 export function withClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
   file: Sections,
 ): Sections {
@@ -74,7 +74,7 @@ export function withClusterPresets<Sections extends Drafts & { chains: readonly 
   return { ...file, ...known }
 }
 
-/** Reports clusters whose settings contradict their hub. */
+/** Reports clusters of nodes whose settings contradict the hub of their network. */
 export function checkClusters(
   file: Drafts & { chains: readonly DraftChain[] },
   issue: (path: string[], message: string) => void,
@@ -87,7 +87,7 @@ export function checkClusters(
   }
 }
 
-/** Sentences about missing settings in drafts of clusters. */
+/** Sentences about the missing settings of clusters of nodes in a draft of the chains file. */
 export const missingSettings = (drafts: Drafts): string[] =>
   configuredClusters(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)

@@ -7,16 +7,16 @@ const ZERO_ADDRESS = `0x${'00'.repeat(20)}` as const
 const ZERO_SALT = `0x${'00'.repeat(32)}` as const
 const DEFAULT_MINIMUM_WEI = String(10n ** 16n)
 
-/** Roles, and arguments of the contracts' constructors. */
+/** Schema of a network's deployment: accounts with roles, and arguments of the contracts' constructors. */
 export const networkDeploymentSchema = z.strictObject({
   /** Owner of every contract, such as a multisig or a timelock. */
   owner: evmAddress,
-  /** Account that may pause; only the owner where it is left out. */
+  /** Account that may pause the contracts in addition to the owner. Default: none. */
   pauser: evmAddress.default(ZERO_ADDRESS),
   /** The service's account, which delivers on the hub and decides payments. */
   relayer: evmAddress,
   minimumWei: weiText.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
-  /** Maximum value that deliveries may win per day; default 100 times the minimum bid. */
+  /** Maximum sum of the winning bids that deliveries place on the hub per day; default 100 times the minimum bid. */
   deliverLimitWei: weiText.transform(BigInt).optional(),
   /** Time after which payers can reclaim an undecided payment. It can never be changed. */
   reclaimDays: z.number().min(1).max(30).default(7),
@@ -44,7 +44,10 @@ export const bridgeSettingsSchema = z.strictObject({
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */
   optionalDvns: dvns.default([]),
   optionalThreshold: nonnegativeInt.max(127).default(0),
-  /** Confirmations on this spoke that verifiers wait for; default: the chain's confirmation depth, or 64 blocks where it confirms by a block tag such as `finalized`. */
+  /**
+   * Confirmations on this spoke that verifiers wait for; default: the chain's confirmation depth, or 64 blocks where it
+   * confirms by a block tag such as `finalized`.
+   */
   confirmations: positiveInt.optional(),
   executor: evmAddress.optional(),
   sendLibrary: evmAddress.optional(),

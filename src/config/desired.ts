@@ -11,10 +11,10 @@ const DELIVERED_MINIMUMS = 100n
 type Source = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
-/** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
+/** Desired settings of a chain's contracts, from the chains file. Addresses are null before the deployment. */
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
-/** Settings of one end of the bridge. All are explicit, so LayerZero's defaults never apply. */
+/** Desired settings of the bridge on one chain. All are explicit, so LayerZero's defaults never apply. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
@@ -94,7 +94,7 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     sendLibrary: addressOf('sendLibrary'),
     receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
-    // unique and ascending, as the library requires
+    // unique and ascending, as LayerZero's message library requires
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,

@@ -38,7 +38,7 @@ const privateKey = hexBytes(32).refine(
 
 const key32 = hexBytes(32).transform(fromHex)
 
-/** A list of keys: the current key, then earlier ones that are still accepted. */
+/** Schema of a list of 32-byte keys: the current key, then earlier keys that are still accepted. */
 const keys32 = commaList.pipe(z.array(key32).max(8))
 
 const solanaKey = z.string().transform((text, ctx) => {
@@ -51,7 +51,7 @@ const solanaKey = z.string().transform((text, ctx) => {
   return z.NEVER
 })
 
-/** `50/300`: units per second, and burst. */
+/** Schema of a rate limit such as `50/300`: units per second, and burst. */
 const rate = z
   .string()
   .regex(/^[1-9][0-9]{0,6}\/[1-9][0-9]{0,6}$/, 'must be <per second>/<burst>')
@@ -83,7 +83,7 @@ const proxy = z.union([
   z.enum(['loopback', 'linklocal', 'uniquelocal']),
 ])
 
-/** A number of hops, or addresses, as Express's `trust proxy` takes them. */
+/** Schema of trusted proxies: their number, or their addresses, as in Express's `trust proxy`. */
 const proxies = z.union(
   [wholeNumber(0, 16), commaList.pipe(z.array(proxy))],
   'must be a number of proxies, or their addresses or CIDRs joined by commas',
@@ -98,7 +98,7 @@ const variables = z.object({
   DATABASE_URL: secretSchema(postgresUrl.optional()),
   /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: secretSchema(postgresUrl.optional()),
-  /** Whether a start applies missing migrations. If not, it waits for `clusterd migrate`. */
+  /** Whether a start applies missing database migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: onOrOff('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
@@ -110,7 +110,7 @@ const variables = z.object({
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a key lead the outbox, so that it raises alarms. */
   RELAY_WATCH: trueOrFalse,
-  /** At a stop, time between "not ready" and the end of the API. */
+  /** At a stop, time during which the process reports "not ready" before the API ends, seconds. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
@@ -121,13 +121,13 @@ const variables = z.object({
   DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
   RELAYER_PRIVATE_KEY: secretSchema(privateKey.optional()),
-  /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
+  /** The relayer's key in a keystore file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
-  /** Or an external signer with Web3Signer's JSON-RPC, and the address of its key. */
+  /** External signer with the relayer's key (Web3Signer's JSON-RPC), and the address of the key. */
   RELAYER_SIGNER_URL: secretSchema(httpUrl.optional()),
   RELAYER_ADDRESS: evmAddress.optional(),
-  /** Key that signs ENS answers, never the relayer's; or its keystore; or an external signer. */
+  /** Key that signs ENS answers (not the relayer's key), or its keystore and password file, or an external signer. */
   ENS_PRIVATE_KEY: secretSchema(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
@@ -142,13 +142,13 @@ const variables = z.object({
   /** Keys of quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are still accepted. */
   QUOTE_KEY: secretSchema(keys32.default([])),
   /**
-   * Ed25519 seeds that sign the log of the feed, the current one first, joined by a comma. An earlier key signs too.
+   * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
    */
   LOG_KEY: secretSchema(keys32.default([])),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
-  /** Source of `clusterd mirror`, the public key and the domain of its logs, and an API key of that service. */
+  /** Source of `clusterd mirror`: its URL or folder, and the public key and the domain of its logs. */
   MIRROR_URL: secretSchema(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
   ),
@@ -156,6 +156,7 @@ const variables = z.object({
   MIRROR_DOMAIN: z.string().optional(),
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   MIRROR_ACCEPT: z.string().optional(),
+  /** API key with which `clusterd mirror` reads its source. */
   MIRROR_API_KEY: secretSchema(
     z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
   ),
@@ -173,8 +174,8 @@ const variables = z.object({
   /** Requests per second and burst of an API key, and of all keys at one address. */
   LIMIT_KEY: rate.default({ perSecond: 500, burst: 3_000 }),
   /**
-   * Changes of a wallet on a network, per minute and per day; new clusters per day, and names below free communities
-   * per day.
+   * Limits of a wallet on a network: signed changes per minute and per day, new clusters per day, and names below free
+   * communities per day.
    */
   LIMIT_CHANGES_MINUTE: limit.default(60),
   LIMIT_CHANGES_DAY: limit.default(1_000),
@@ -196,7 +197,7 @@ const variables = z.object({
   ERC6492: trueOrFalse,
   /** Adds the test wallet of local worlds to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
-  /** For tests: the process kills itself when it passes this fail point for the count-th time. */
+  /** For tests, `name:count`: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z
     .string()
     .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
@@ -248,7 +249,7 @@ const environment = variables
       databasePool: set.DATABASE_POOL,
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),
-      /** Keys by which relayers act on the chains of families with a label. */
+      /** Secret keys of the relayers on chains that are not EVM chains, by chain family. */
       relayKeys: { solana: set.SOLANA_RELAYER_PRIVATE_KEY },
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
@@ -305,7 +306,7 @@ const PASSED_ON =
 export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
-/** Environment for a program that a command starts. */
+/** Environment variables of this process with further ones, for a program that a command starts. */
 export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...process.env,
   ...more,

@@ -6,6 +6,7 @@ export class ConfigError extends Error {
 }
 
 /**
+ * Validates an input by its schema.
  * @param where names the input in the error
  * @param nameOf how the error names a field
  * @throws ConfigError with one line per wrong field
@@ -26,7 +27,7 @@ export function parseInput<Schema extends z.ZodType>(
   )
 }
 
-/** One error with a line for each fault. @param where names the input */
+/** Creates one error with a line for each fault. @param where names the input */
 export const combinedError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1

@@ -35,11 +35,11 @@ const fields = z.strictObject({
   wsUrl: wsUrl.optional(),
   /** The hub or spoke contract; a draft may leave it out. */
   contract: evmAddress.optional(),
-  /** LayerZero's endpoint on the chain. */
+  /** Address of LayerZero's endpoint on the chain. */
   endpoint: evmAddress.optional(),
   /** The contract that takes payments for community names. Without it none are sold on the chain. */
   communityPayments: evmAddress.optional(),
-  /** LayerZero's endpoint id. */
+  /** LayerZero's endpoint id of the chain. */
   eid: positiveInt.optional(),
   /** The message library of a local chain, which accepts messages from the relayer. */
   messageLib: evmAddress.optional(),
@@ -55,10 +55,11 @@ const fields = z.strictObject({
   explorer: httpUrl.transform((url) => url.replace(/\/$/, '')).optional(),
   /** Percentage added to the bridge's fee for price changes. The endpoint refunds the excess. */
   bridgeMarginPercent: z.int().min(0).max(100).default(5),
-  /** LayerZero's configuration and the roles on this chain, as `clusterd contracts` sets and compares them. */
+  /** LayerZero's configuration on this chain, as `clusterd contracts` sets and compares it. */
   bridge: bridgeSettingsSchema.optional(),
+  /** Settings of the contracts that differ on this chain, as `clusterd contracts` sets and compares them. */
   deployment: chainDeploymentSchema.optional(),
-  /** Whether it is a chain of local tests, whose launcher may restore an older state. */
+  /** True for a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
   /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
   trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
@@ -100,5 +101,5 @@ function withPreset(chain: z.output<typeof fields>) {
   }
 }
 
-/** A chain whose contract may not be deployed yet. */
+/** Settings of an EVM chain whose contract may not be deployed yet. */
 export type DraftChain = z.output<typeof evmChainSchema>

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** `0x` and hex digits, made lower case. */
+/** Schema of a byte string of fixed length: `0x` and hex digits, made lower case. */
 export const hexBytes = (bytes: number) =>
   z
     .string()
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)
     .transform((text) => text.toLowerCase() as `0x${string}`)
 
-/** An EVM address. */
+/** Schema of an EVM address. */
 export const evmAddress = hexBytes(20)
 export const positiveInt = z.int().positive()
 export const nonnegativeInt = z.int().nonnegative()
@@ -18,7 +18,7 @@ export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 /** A URL in its canonical form. An invalid URL is returned unchanged, so that `httpUrl` refuses it. */
 const canonicalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href : text)
 
-/** The nodes of a chain. Duplicates are refused, because the same node gives no independent second answer. */
+/** Schema of the URLs of a chain's nodes. Duplicates are refused: a second answer has to be of another node. */
 export const rpcUrls = z
   .array(httpUrl)
   .min(1)
@@ -37,13 +37,13 @@ const duration = z
       : Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1) as keyof typeof UNIT_MS],
   )
 
-/** "30s", "10m", "2h", "1d" or milliseconds, in ms; "never", which is the default, is null. */
+/** Schema of a duration, ms: "30s", "10m", "2h", "1d" or milliseconds. "never", which is the default, gives null. */
 export const durationMsOrNull = z.union([duration, positiveInt, z.null()]).default(null)
 
-/** A decimal amount; uint256 has at most 78 digits. */
+/** Schema of an amount of wei as a decimal text; uint256 has at most 78 digits. */
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 
-/** Values by the ids of EVM chains, which have up to nine digits here. */
+/** Schema of values by the id of their EVM chain. Ids have up to nine digits here. */
 export const chainIdRecord = <Value extends z.ZodType>(value: Value) =>
   z.record(z.string().regex(/^[1-9][0-9]{0,8}$/), value, {
     error: ({ code }) => (code === 'invalid_key' ? 'is not the id of a chain' : undefined),

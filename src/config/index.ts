@@ -38,7 +38,7 @@ export const DEFAULT_OPS_PORT = 3001
 /** Environment and chains file, validated and frozen. */
 export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorConfig }
 
-/** @throws ConfigError */
+/** Reads the environment and the chains file. @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
   const base = readEnvironment(env, flags)
   return configOf(base, () => readChains(base.chainsFile))
@@ -60,14 +60,14 @@ export function readConfigWithProblems() {
   return { config, problems }
 }
 
-/** Source of a mirror, and the logs that the mirror accepts. */
+/** Service or folder that a mirror copies, and the logs that the mirror accepts. */
 export interface MirrorConfig {
   /** URL of a service, or a folder that `clusterd journal export` wrote. */
   url: string
-  /** Public key of its logs, base64. */
+  /** Public key that signs the copied logs, base64. */
   key: string
   apiKey: string | undefined
-  /** Domain that the names of its logs begin with. */
+  /** Domain with which the names of the copied logs begin. */
   domain: string | undefined
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   accept: string | undefined
@@ -75,8 +75,8 @@ export interface MirrorConfig {
 }
 
 /**
- * Configuration of a mirror. It serves the API and has no keys. The chains file is optional; its hubs are used to
- * prove names.
+ * Configuration of a mirror. It serves the API and has no keys. The chains file is optional: its hubs are used to
+ * check who owns the names.
  * @throws ConfigError
  */
 export function readMirrorConfig(

@@ -71,7 +71,7 @@ export function openKeystore(text: string, password: string): Buffer | null {
   return Buffer.concat([cipher.update(crypto.ciphertext), cipher.final()])
 }
 
-/** geth's light parameters. Slower ones would add nothing to a password of 256 random bits. */
+/** geth's light scrypt parameters. Slower parameters would add nothing to a password of 256 random bits. */
 const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 
 /**

@@ -6,13 +6,13 @@ export interface JsonSchema {
   since?: string
 }
 
-/** A field, such as `chains[].label`, and the release that added it. */
+/** A field of a JSON value, such as `chains[].label`, and the release that added the field. */
 export interface NewField {
   field: string
   since: string
 }
 
-/** Fields with `since` that a value does not have, each once. A section that is left out counts as one field. */
+/** Fields with `since` in the schema that a value does not have, each once. A missing section counts as one field. */
 export function missingNewFields(schema: JsonSchema, value: unknown): NewField[] {
   const found = new Map(walk(schema, value, '').map((one) => [one.field, one]))
   return [...found.values()]

@@ -1,5 +1,5 @@
-// Addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
-// Gas tokens other than ETH, and explorers: viem 2.57.1.
+// Sources of addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
+// Source of gas tokens other than ETH, and of explorers: viem 2.57.1.
 
 const CHAINS = [
   {
@@ -141,8 +141,8 @@ const CHAINS = [
   },
 ] as const
 
-/** LayerZero's EndpointV2 on chains that define no other. */
+/** Address of LayerZero's EndpointV2 on the chains that define no other address. */
 const endpoint = '0x1a44076050125825900e736c501f859c50fe728c' as const
 
-/** Data of each EVM chain that the interface has a label for. Labels are chain ids. */
+/** Public data of each EVM chain that has a label in the HTTP API. Labels are chain ids. */
 export const PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))

@@ -3,9 +3,9 @@ import { PRESET_DATA } from './presetData.js'
 
 type Hex = `0x${string}`
 
-/** Settings that a chains file may leave out. Addresses are in lower case. */
+/** Default settings of a public EVM chain, which a chains file may leave out. Addresses are in lower case. */
 export interface NetworkPreset {
-  /** Network label of the interface. */
+  /** The chain's label in the HTTP API. */
   readonly label: string
   readonly network: Network
   readonly chainId: number

@@ -9,10 +9,10 @@ import { readSecretFile } from './secretFiles.js'
 
 type Hex = `0x${string}`
 
-/** Key of a role on EVM chains: a private key in this process, or an external signer. */
+/** Key of the relayer or of the ENS signer: a private key in this process, or an external signer. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** A keystore file and its password file, or an external signer and its address. */
+/** Where a key is: in a keystore file with its password file, or in an external signer with the key's address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
@@ -20,10 +20,10 @@ export interface KeySources {
   address?: Hex | undefined
 }
 
-/** Names of the sources for error messages: environment variables, or options. */
+/** Name of each key source in error messages: an environment variable, or an option. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-/** The key of a role, from the only source that is set. @throws ConfigError where several sources are set */
+/** Reads the key of the relayer or of the ENS signer from its only source. @throws ConfigError for several sources */
 export function readRoleKey(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
@@ -45,7 +45,7 @@ export function readRoleKey(
   return privateKey ? { privateKey } : readOptionKey(rest, names)
 }
 
-/** Keys of the log, the newest first: the keystore's key before the environment's keys. @throws ConfigError */
+/** Keys that sign the feed's log, newest first: the keystore's key, then the environment's keys. @throws ConfigError */
 export function logKeysFrom({
   seeds,
   keystore,
@@ -68,7 +68,7 @@ export const relayerAddressOf = (key: RelayerKey): Hex =>
 const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
-/** The key from options; undefined where none is set. @throws ConfigError */
+/** Reads a key from a keystore or an external signer; undefined where neither is set. @throws ConfigError */
 export function readOptionKey(sources: KeySources, names: SourceNames): RelayerKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { ConfigError } from './error.js'
 
-/** Further variables that name a secret's file, in addition to `<variable>_FILE`, by the secret's schema. */
+/** Names of further variables, besides `<variable>_FILE`, that hold the path of a secret's file, by secret schema. */
 const otherNames = new WeakMap<z.ZodType, readonly string[]>()
 
 /**
@@ -25,7 +25,7 @@ function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
  * Reads secrets from their files, and trims them.
  * @param shape schemas of all variables
  * @param set variables that are set
- * @returns the variables including the secrets; and for error messages the name of each variable with its file
+ * @returns the variables including the secrets, and for error messages the name of each variable with its file
  * @throws ConfigError where a file can not be read, or a secret is set twice
  */
 export function readSecretFiles(
@@ -48,12 +48,13 @@ export function readSecretFiles(
   return { values, nameOf }
 }
 
-/** Maximum size of a secret's file. Keys, keystores and passwords are far shorter. */
+/** Maximum size of a secret's file, bytes. Keys, keystores and passwords are far shorter. */
 const LONGEST_BYTES = 65_536
 
 /**
- * Content of a secret's file. @param variable that names the file @throws ConfigError where it can not be read or is
- * too long
+ * Content of a secret's file.
+ * @param variable name of the variable that has the file's path
+ * @throws ConfigError where the file can not be read or is too long
  */
 export function readSecretFile(file: string, variable: string): string {
   let bytes: Buffer

@@ -5,22 +5,22 @@ import type { Network } from '../registry/primitives/network.js'
 import type { ClusterSection, CompleteCluster } from './clusterSection.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
-/** 32 bytes in base58, as Solana writes keys and hashes. */
+/** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
 const base58Key = z
   .string()
   .refine((text) => lookupAddress(text)?.type === 'solana', 'must be 32 bytes in base58')
 
-/** The Solana cluster of a network. */
+/** Schema of a network's settings for Solana's cluster of nodes. */
 const cluster = z
   .strictObject({
     rpcUrls,
     /** WebSocket URLs. Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
-    /** The registrar program; a draft may leave it out. */
+    /** Id of the registrar program; a draft may leave it out. */
     programId: base58Key.optional(),
     /**
-     * Identifies the cluster. Default: the genesis of Solana's own cluster; beside a local hub it is read at the
-     * first start.
+     * Genesis hash, which identifies the cluster. Default: that of Solana's public cluster; with a local hub it is read
+     * at the first start.
      */
     genesisHash: base58Key.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
@@ -28,7 +28,7 @@ const cluster = z
     /** The commitment at which a payment counts as confirmed. */
     commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
     pollMs: positiveInt.default(2_000),
-    /** AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
+    /** Addresses of AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
     feeds: z
       .strictObject({
         solUsd: evmAddress,
@@ -58,7 +58,7 @@ const GENESIS: Readonly<Record<Network, string>> = {
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's feeds by the label of the hub. The maximum ages exceed their heartbeats (a day, an hour). */
+/** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed their heartbeats. */
 const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',

@@ -6,7 +6,7 @@ import { readSecretFile } from './secretFiles.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
-/** `[12,255,…]`, the form of Solana's own tools. */
+/** Schema of a secret key in the form of Solana's own tools: `[12,255,…]`. */
 const jsonKey = z.array(z.int().min(0).max(255))
 
 /**
@@ -30,7 +30,7 @@ function fromJson(text: string): Uint8Array | null {
   }
 }
 
-/** Reads a key file, 64 bytes. @param name of the variable or option @throws ConfigError */
+/** Reads the file of a secret key. @param name of the variable or option @returns 64 bytes @throws ConfigError */
 export function readSolanaKeyFile(file: string, name: string): Uint8Array {
   const key = parseSolanaSecretKey(readSecretFile(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
