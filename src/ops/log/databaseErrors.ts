@@ -1,4 +1,4 @@
-/** Sentences about errors of PostgreSQL, by SQLSTATE. The server's own messages may hold rows. */
+/** Sentences about errors of PostgreSQL, by SQLSTATE. Messages of the server itself may hold rows. */
 const SENTENCES: Readonly<Record<string, string>> = {
   '08006': 'the connection to the database broke',
   '25006': 'the database takes no writes: it is a standby, or set to read only',
@@ -29,13 +29,13 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
   ['Query read timeout', 'the database gave no answer in time'],
 ]
 
-/** Denied access to an object, whose name is not secret. */
+/** Message of PostgreSQL about a denied access. The name of the object is not secret. */
 const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
 
 /** Describes an error of PostgreSQL or of its driver without any content of rows. Null for any other error. */
 export function describeDatabaseError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  // our own error class: its stack, which the pool replaces, can't identify it
+  // our own error class, identified by its name, because the pool replaces its stack
   if (error.name === 'DatabaseConnectionError') return error.message
   const code = 'severity' in error && 'code' in error ? String(error.code) : ''
   const sentence = SENTENCES[code]

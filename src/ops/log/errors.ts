@@ -2,28 +2,28 @@ import { fileURLToPath } from 'node:url'
 import { describeDatabaseError } from './databaseErrors.js'
 import { sourcePosition } from './sources.js'
 
-/** Folder of our sources, in both forms of stack traces. */
+/** Folder of our sources, as URL and as path: stack traces have both forms. */
 const OWN = [
   new URL('../..', import.meta.url).href,
   fileURLToPath(new URL('../..', import.meta.url)),
 ]
-/** Folder below it with bundled libraries (scripts/bundle.ts). */
+/** Folder of bundled libraries below our sources' folder (scripts/bundle.ts). */
 const LIBRARIES = 'libraries/'
 /** Source position in a line of V8's stack traces. */
 const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
-/** Classes of the language. Their name says little, so the source position is logged too. */
+/** Error classes of JavaScript. Their name says little, so the source position is logged too. */
 const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
 const WORD = /^[\w.-]{1,60}$/
 /** Limits the chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
-/** Fields of an error that hold no row and no URL. All but the first are PostgreSQL's. */
+/** Fields of an error that hold no row and no URL. All but `code` are PostgreSQL's. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
 /** An error as it is logged. No part of it was written by a library, a server or a caller. */
 export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
-  /** Status of an HTTP response. */
+  /** HTTP status of the response that the error is about. */
   status?: number
   message?: string
   stack?: string[]
@@ -61,12 +61,12 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
 const isWord = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
 
-/** Path of a library's file, without the folder in which it is installed. */
+/** The part of a library file's path up to the folder in which libraries are installed. */
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string =>
   LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
-/** Error classes of JavaScript that only a mistake in code throws, with any input. */
+/** Error classes of JavaScript that correct code never throws, whatever its input. */
 const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
@@ -81,7 +81,7 @@ export function errorSentence(error: unknown): string {
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
-/** Returns `fallback` for an expected error. @throws other errors of the work */
+/** Result of the work, or `fallback` if it fails with an expected error. @throws other errors of the work */
 export function fallbackIf<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
@@ -93,7 +93,7 @@ export function fallbackIf<T, const F>(
   })
 }
 
-/** Source positions, innermost first. Empty where the error's message was changed after its creation. */
+/** Source positions in an error's stack, innermost first. Empty where its message was changed after its creation. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   if (at < 0) return []

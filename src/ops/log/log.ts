@@ -5,7 +5,7 @@ import { LogOutput } from './output.js'
 
 export type { Logger } from 'pino'
 
-/** Fields whose values are redacted in every log line. `token` is not among them, since it names a token of a chain. */
+/** Fields whose values are redacted in every log line. `token` is not: it has a token's address. */
 const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
 const SECRET_PATHS = SECRETS.flatMap((key) => [
   key,
@@ -24,13 +24,13 @@ export interface LogOptions {
   level: string
   /** Default: readable lines on a terminal, otherwise JSON. */
   format?: 'json' | 'pretty' | undefined
-  /** Receives JSON lines. Default: standard output. */
+  /** Stream that receives JSON lines. Default: standard output. */
   to?: DestinationStream
 }
 
 /**
- * Creates the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second. Keys are
- * fixed (network, chain, block, entries, ms, err).
+ * Creates the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second. The
+ * fields have fixed names (network, chain, block, entries, ms, err).
  */
 export function createLog(options: LogOptions): Logger {
   const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }

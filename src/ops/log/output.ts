@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 
-/** Most bytes of lines that wait for a reader or a disk. Further lines are dropped. */
+/** Maximum size of the lines that wait for a slow reader or disk, bytes. Further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 24
-/** Attempts at the end of the process while a reader is busy, and the pause between two, ms: half a second in total. */
+/** Number of attempts to write at the end of the process, and the pause after each, ms: half a second in total. */
 const LAST_TRIES = 50
 const LAST_PAUSE_MS = 10
 
 /**
  * Destination of the log: a file descriptor that is written to without waiting. It never ends or blocks the process,
- * while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room wait for the
- * next line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets nothing.
+ * while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room in a pipe or
+ * on a disk wait for the next line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets nothing.
  */
 export class LogOutput {
   readonly #fd: number
@@ -31,7 +31,7 @@ export class LogOutput {
 
   /** Writes waiting lines, as far as there is room. */
   flushSync(): void {
-    // a thread of Node's continues writing meanwhile
+    // an asynchronous write continues meanwhile, in a thread of Node.js
     if (this.#isWriting) halt(LAST_PAUSE_MS)
     for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; ) {
       const next = this.#take()
@@ -76,7 +76,7 @@ export class LogOutput {
     return next
   }
 
-  /** Puts the unwritten part of a write back, before lines that came meanwhile. */
+  /** Puts the unwritten part of a write back, before lines that were added meanwhile. */
   #keep(bytes: Buffer, written: number): void {
     if (written === bytes.length) return
     const left = bytes.subarray(written)

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url))
 const PARTS = /^(.+):(\d+):(\d+)$/
-/** Source maps of files in which errors were created. Null for files without one. */
+/** Source maps of files in which errors were created, by file. Null for a file without a source map. */
 const maps = new Map<string, SourceMap | null>()
 
-/** Position in the package's sources, or in the bundle where no source map exists. */
+/** Position in the package's sources of a position in its bundle; the same position where no source map exists. */
 export function sourcePosition(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at

@@ -12,7 +12,7 @@ function escaped(value: unknown): string {
   return escapeMarkup(String(value ?? ''))
 }
 
-/** Template tag for HTML. Escapes every value, except HTML and lists of it. */
+/** Template tag for HTML. Escapes every value, except values of class `Html` and lists of them. */
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   new Html(parts.reduce((text, part, i) => text + escaped(values[i - 1]) + part))
 
@@ -22,7 +22,7 @@ th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wr
 @media(max-width:48rem){table{display:block;overflow-x:auto}td{overflow-wrap:anywhere;min-width:5.5rem}}
 .bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
 
-/** Content security policy of the operator's pages: only their own style, and no forms. */
+/** Content security policy of the operator's pages: allows only their own style, and no forms. */
 export const OPS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,

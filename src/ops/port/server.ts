@@ -14,7 +14,7 @@ export interface OpsOptions {
   port: number
   host: string
   metrics: Metrics
-  /** Answers by path: status 200 where they are good, otherwise 503. */
+  /** Functions that answer requests, by path. A good answer has status 200, any other 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
   /** Body of the operator's page (`/`), which is read-only. */
   page?: () => Promise<Html>
@@ -70,7 +70,7 @@ export async function startOpsServer(
   }
 }
 
-/** Serves the page: on loopback to anybody, elsewhere to requests with the secret. */
+/** Serves the operator's page: on loopback to anybody, elsewhere to requests with the secret. */
 async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,
@@ -95,7 +95,7 @@ async function servePage(
   show(200, await page())
 }
 
-/** Makes a browser ask for the secret (RFC 7617). */
+/** Response header that makes a browser ask for the secret (RFC 7617). */
 const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
 
 /**
@@ -116,8 +116,8 @@ const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
 const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
- * True if a Host header is allowed. On loopback, a page of a foreign name that resolves to this machine (DNS rebinding)
- * must not read anything. Addresses can't be rebound. On other addresses, names belong to the network's operator.
+ * True if a Host header is allowed. On loopback only addresses and `localhost` are: a page of a foreign name that
+ * resolves to this machine (DNS rebinding) must not read anything. On other addresses every name is allowed.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
   if (header === undefined || !isLoopback(host)) return true
@@ -134,8 +134,8 @@ const NO_PORT: Readonly<Record<string, string>> = {
 }
 
 /**
- * Connections that the system keeps until they are accepted; Linux caps the number at net.core.somaxconn. Beyond it a
- * connection waits for its next SYN, a second or more, as Node's default of 511 makes everybody wait at the beginning
+ * Number of connections that the system keeps until they are accepted; Linux caps it at net.core.somaxconn. A further
+ * connection waits for its next SYN, a second or more. With Node's default of 511, every client waits at the beginning
  * of a flood.
  */
 const BACKLOG = 4_096
@@ -143,8 +143,8 @@ const BACKLOG = 4_096
 /**
  * Listens on a port, 0 for any.
  * @returns the port
- * @throws Error with one sentence and without `code`: with the code, an unknown host looks like a failure of the
- * database
+ * @throws Error with one sentence and without `code`: an error of an unknown host that has a `code` looks like a
+ * failure of the database
  */
 export function listenOnPort(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
