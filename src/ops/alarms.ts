@@ -1,22 +1,25 @@
 import type { REMEDIES } from './generated/remedies.js'
 
-/** Time without a completed turn from which a loop counts as stuck, ms. */
+/** Time without a completed iteration after which a worker's loop counts as stuck, ms. */
 export const LOOP_LIMIT_MS = 120_000
-/** Age of finality that raises an alarm, ms. Ethereum finalizes in 13 to 20 minutes, and its rollups follow it. */
+/**
+ * Age of the newest finalized block that raises an alarm, ms. Ethereum finalizes in 13 to 20 minutes, and its rollups
+ * follow it.
+ */
 export const FINALITY_ALARM_MS = 60 * 60_000
-/** Age from which a waiting job raises an alarm. */
+/** Age from which a waiting job of the outbox raises an alarm. */
 export const OLD_JOB_MS = 3_600_000
-/** How long an error of our own code keeps its alarm. */
+/** How long the alarm of an error of our own code lasts, ms. */
 export const OWN_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**
- * Share of its holding time after which a payment that has to be settled or released is short of time. It then raises
- * an alarm, and its job comes before others.
+ * A payment that has to be settled or released is short of time after this share of the time in which its payer cannot
+ * reclaim it. It then raises an alarm, and its job comes before others.
  */
 export const SHORT_OF_TIME_SHARE = 0.8
-/** A balance is low if it lasts for less than this. */
+/** The balance of a relayer's account is low if it lasts for less than this time. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
-/** The relay authority's balance is low below this: fees of 2,000 transactions. */
+/** The balance of the relay authority on Solana is low below this: the fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
 
 /** Name of an alarm. examples/prometheus/alerts.yml has its condition, meaning and remedy. */
@@ -25,7 +28,7 @@ export type AlarmName = keyof typeof REMEDIES
 /** A problem, with the alarm that names its remedy. */
 export interface Problem {
   alarm: AlarmName
-  /** One sentence. */
+  /** Description of the problem, one sentence. */
   text: string
 }
 

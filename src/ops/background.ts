@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pause for each request that arrived during a part of the work: the processor time of a look-up, with room. */
+/** Pause for each request that arrived during a part of background work: a look-up takes less processor time. */
 const PAUSE_PER_REQUEST_MS = 3
-/** Longest pause after a part of the work. */
+/** Longest pause after a part of background work. */
 const MAX_PAUSE_MS = 300
 
 let requests = 0
 
-/** Counts a request of the API. Background work of this process makes room for it. */
+/** Counts a request of the API. Background work of this process pauses for each counted request. */
 export const countApiRequest = (): void => {
   requests += 1
 }
 
-/** Length of the pause after a part during which this many requests arrived, ms. */
+/** Length of the pause after a part of background work during which `arrived` requests arrived, ms. */
 export const pauseMsAfter = (workedMs: number, arrived: number): number =>
   Math.floor(Math.min(workedMs, arrived * PAUSE_PER_REQUEST_MS, MAX_PAUSE_MS))
 
 /**
  * Long work of a process that may serve requests at the same time: a catch-up, or a first copy. Without pauses it takes
- * all processor time that it can get, and requests wait for seconds. It pauses after each part for 3 ms per request that
- * arrived meanwhile, at most for as long as the part took. So it keeps at least half of its speed, and all of it where
- * no requests arrive.
+ * all processor time that it can get, and requests wait for seconds. It pauses after each part for 3 ms per request
+ * that arrived meanwhile, at most for as long as the part took. So the work keeps at least half of its speed, and
+ * all of its speed where no requests arrive.
  */
 export class BackgroundWork {
   #requests = requests

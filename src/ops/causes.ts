@@ -3,12 +3,12 @@ import { errorSentence, isOwnError } from './log/errors.js'
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
 
-/** Names of errors that point to a chain, with any cause. */
+/** Names of errors that point to a chain, whatever their `cause` is. */
 const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', 'NodeError'])
 /** Names of our own errors that point to the database. */
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
 
-/** Messages of `pg` errors without a code: a connection that broke during a query, a slow or ended pool. */
+/** Beginnings of the messages of `pg` errors without a code, such as a broken connection or an ended pool. */
 export const DATABASE_DRIVER_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 /** Error codes of Prisma. */
@@ -16,12 +16,12 @@ const PRISMA = /^P[12]\d{3}$/
 /** Limits the chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
-/** Finds the part that an error points to, by its class and its causes. */
+/** Finds the part of the installation that an error points to, by its class and its chain of causes. */
 export function errorCause(error: unknown, depth = 0): ErrorCause {
   if (!(error instanceof Error) || depth > MAX_CAUSES || OF_CHAIN.has(error.name)) return 'other'
   if (error.name === 'ClockError') return 'clock'
   if (OF_DATABASE.has(error.name) || isOfDriver(error)) return 'database'
-  // the driver's socket: errors of other sockets are wrapped by the code that uses them
+  // an error of the database driver's socket: errors of other sockets are wrapped by the code that uses them
   if (depth === 0 && 'syscall' in error) return 'database'
   return errorCause(error.cause, depth + 1)
 }

@@ -15,11 +15,11 @@ export interface TrustBasis {
   nodes: number
 }
 
-/** Times are Unix ms. */
+/** State of a chain and of its indexer in this process. Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string
-  /** Number in the database. */
+  /** Number of the chain in the database. */
   chain: number
   latest: number | null
   confirmed: number | null
@@ -31,50 +31,50 @@ export interface ChainState {
   blockMs: number | null
   /** The first block that is not in the journal. */
   nextBlock: number
-  /** Newest block whose logs are visible as facts. */
+  /** Newest block up to which the chain's logs are stored. */
   tailBlock: number | null
   isCaughtUp: boolean
   trust: Trust | null
-  /** Number of nodes with equal answers behind the trust. */
+  /** Number of nodes that returned the equal answers on which `trust` is based. */
   trustNodes: number | null
-  /** Required number of such nodes. */
+  /** Required number of nodes with equal answers. */
   nodesWanted: number
   halted: string | null
   /** Time at which the newest step ended, successful or not. */
   lastStepMs: number | null
   /** Failure of the newest step, if the chain caused it. */
   lastError: string | null
-  /** Alarm of the last error, if it is not the common one of a failing chain. */
+  /** Alarm that `lastError` raises; null for the common alarm of a failing chain. */
   errorAlarm: AlarmName | null
   /** Time that the indexer's loop spent in each stage during the last minute, ms. */
   readonly stagesMs: Readonly<Record<LoopStage, number>>
 }
 
-/** Blocks by which the tables may normally be behind the chain. */
+/** Number of blocks by which the registry's tables may normally be behind the chain. */
 const LAG_BLOCKS = 3
-/** Age of the last step from which a chain counts as stuck. */
+/** Age of the last indexing step from which a chain counts as stuck. */
 const STALE_MS = 30_000
 const LEAST_HEAD_ALARM_MS = 60_000
-/** Greatest normal age of a head, in usual times between blocks. */
+/** Greatest normal age of a chain's head, in multiples of the usual time between blocks. */
 const HEAD_ALARM_BLOCKS = 20
-/** Assumed while the usual time between blocks is unknown: Ethereum's, with room. */
+/** Assumed time between blocks while the usual time is unknown: somewhat more than Ethereum's. */
 const UNKNOWN_BLOCK_MS = 15_000
 
-/** Age from which a head counts as stalled, ms. */
+/** Age from which a chain's head counts as stalled, ms. */
 export const headAlarmMs = (blockMs: number | null): number =>
   Math.max(LEAST_HEAD_ALARM_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
-/** Age of a chain's head, ms. Null before its first answer. */
+/** Age of a chain's head, ms. Null before a node has answered. */
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** True if the head is stalled or was never seen. */
+/** True if a chain's head is stalled or was never read. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > headAlarmMs(state.blockMs)
 }
 
-/** How far the tables are behind, ms: the head's age, plus the time of the blocks that are not read yet. */
+/** How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. */
 export function indexingLagMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,
@@ -96,11 +96,11 @@ export function confirmationMs({
   if (blockMs === null || headMs === null || latest === null || confirmed === null) return null
   const depthMs =
     confirmedMs === null ? (latest - confirmed) * blockMs : Math.max(0, headMs - confirmedMs)
-  // plus the time until the transaction is in a block
+  // `blockMs` more: the time until the transaction is in a block
   return depthMs + blockMs
 }
 
-/** Problem of a chain. Null where there is none. */
+/** The problem of a chain that `/status` and alarms show. Null where there is none. */
 export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
   const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
   if (!state) return is('ClusterdNotLed', 'not indexed yet')
@@ -109,7 +109,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
     if (state.lastError === null) return is('ClusterdChainBehind', 'has not answered yet')
     return is('ClusterdChainFailing', `has not answered yet: ${state.lastError}`)
   }
-  // the cause comes before the symptoms that follow from it
+  // an error comes before the stale head and the lag that follow from it
   if (state.lastError) return is(state.errorAlarm ?? 'ClusterdChainFailing', state.lastError)
   if (isHeadStale(state, nowMs))
     return is(

@@ -15,8 +15,8 @@ export interface Context {
   signal: AbortSignal
 }
 
-/** A context while this process leads. Its signal also fires when another process takes over. */
+/** Context of the workers while this process leads. Its signal also fires when another process takes over. */
 export interface LeaderContext extends Context {
-  /** Fencing token of the leader's writes: writes with an earlier epoch fail. */
+  /** Number of this leadership, and fencing token of its writes: writes with an earlier epoch fail. */
   epoch: number
 }

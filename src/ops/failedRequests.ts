@@ -3,7 +3,7 @@ import type { Problem } from './alarms.js'
 import { LastMinuteSums } from './lastMinute.js'
 import { errorSentence } from './log/errors.js'
 
-/** Number of failed requests of a kind, and their share of all, from which they are a problem. */
+/** Failed requests of a route are a problem from this number on, and above this share of the route's requests. */
 const LEAST_FAILED = 3
 export const ALARM_SHARE = 0.5
 
@@ -11,21 +11,21 @@ interface Counted {
   method: string
   route: string
   requests: LastMinuteSums<'all' | 'failed'>
-  /** Sentence of the newest failure. */
+  /** Sentence about the newest failure. */
   lastError: string
 }
 
-/** Counts the requests of the last minute by kind, for `/status` and the metrics. */
+/** Counts requests and failures of the last minute by method and route, for `/status` and the metrics. */
 export class FailedRequests {
   readonly #nowMs: () => number
-  /** By method and route pattern, so the number of kinds is limited. */
+  /** Counts by method and route pattern (not path), so the number of keys is limited. */
   readonly #kinds = new Map<string, Counted>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
   }
 
-  /** @param failure error of a failed request; undefined for a successful one */
+  /** Counts a request. @param failure error of a failed request; undefined for a successful request */
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
     const found = this.#kinds.get(key)
@@ -40,8 +40,8 @@ export class FailedRequests {
   }
 
   /**
-   * Kinds of which at least three requests failed in the last minute. `share` is the failed part of all requests of the
-   * kind.
+   * Methods and routes of which at least three requests failed in the last minute. `share` is the failed part of all
+   * their requests.
    */
   shares(): { method: string; route: string; failed: number; all: number; share: number }[] {
     const nowMs = this.#nowMs()
@@ -52,7 +52,7 @@ export class FailedRequests {
     })
   }
 
-  /** A problem for each kind of which more than half failed, with the newest cause. */
+  /** A problem for each method and route of which more than half of the requests failed, with the newest error. */
   problems(): Problem[] {
     const failing = this.shares().filter(({ share }) => share > ALARM_SHARE)
     return failing.map(({ method, route, failed, all }) => {

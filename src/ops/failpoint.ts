@@ -1,10 +1,10 @@
 /**
  * Named points at which a test kills the process (SIGKILL) at the n-th pass, to show that a restart recovers. The
- * configuration arms one at the start. Passing an unarmed point costs one comparison.
+ * configuration selects (arms) one fail point at the start. Passing any other point costs one comparison.
  */
 let armed: { name: string; passesLeft: number } | null = null
 
-/** Arms `name` or `name:count`. */
+/** Selects the fail point that will kill the process. @param spec `name` or `name:count` */
 export function armFailpoint(spec: string | undefined): void {
   const [name, count = '1'] = spec?.split(':') ?? []
   armed = name ? { name, passesLeft: Number(count) } : null

@@ -1,6 +1,6 @@
-/** The client for whom work is done. */
+/** The client for whom work waits in a queue. */
 export interface QueueClient {
-  /** Network address, in the form in which limits count it. */
+  /** The client's IP address, in the form by which rate limits count it. */
   address: string
   /** Wallet, if the client has signed in. */
   wallet?: string
@@ -8,7 +8,7 @@ export interface QueueClient {
   signal?: AbortSignal | undefined
 }
 
-/** The queue is full. */
+/** The work was refused because the queue is full. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
 }
@@ -22,19 +22,20 @@ interface Waiting {
 type Line = Set<Waiting>
 
 export interface QueueBounds {
-  /** Most pieces of work at once. */
+  /** Maximum number of pieces of work that run at once. */
   atOnce: number
-  /** Most waiting pieces. Default: no limit. */
+  /** Maximum number of waiting pieces of work. Default: no limit. */
   waiting?: number
 }
 
 /**
  * Queue in which addresses take turns, and within an address its wallets, so that a client with much work delays only
- * itself. A full queue refuses the newest work of the address with most (as stochastic fair queueing drops packets).
+ * itself. A full queue refuses the newest work of the address with most work, as stochastic fair queueing drops
+ * packets.
  */
 export class FairQueue {
   readonly #bounds: Required<QueueBounds>
-  /** Waiting work by address and wallet. The first address is next, and its first wallet. */
+  /** Waiting work by address and wallet. The first wallet of the first address is next. */
   readonly #addresses = new Map<string, Map<string, Line>>()
   #underWay = 0
   #waiting = 0
@@ -105,7 +106,7 @@ export class FairQueue {
     const [address, wallets] = first
     const [wallet, line] = firstOf(wallets)!
     const [waiting] = line
-    // moves both behind all others
+    // moves the address behind all addresses, and the wallet behind all wallets of the address
     wallets.delete(wallet)
     this.#addresses.delete(address)
     this.#addresses.set(address, wallets.set(wallet, line))

@@ -1,7 +1,7 @@
 import { errorSentence } from './log/errors.js'
 import { withTimeout } from './notify.js'
 
-/** `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
+/** Level of a finding. `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
 export type FindingLevel = 'ok' | 'warn' | 'bad'
 
 /** Result of a check of `clusterd doctor`, with advice where it is not `ok`. */
@@ -15,7 +15,7 @@ export interface Finding {
 /** Result of a check without its title. */
 export type CheckResult = Omit<Finding, 'about'>
 
-/** Timeout of one check. */
+/** Timeout of one check of `clusterd doctor`. */
 const LIMIT_MS = 15_000
 
 export const okResult = (found: string): CheckResult => ({ level: 'ok', found })
@@ -30,7 +30,7 @@ export const failureResult = (found: string, advice: string): CheckResult => ({
   advice,
 })
 
-/** Runs one check. @param advice given where the check fails or takes too long */
+/** Runs one check of `clusterd doctor`. @param advice shown where the check fails or takes too long */
 export async function runCheck(
   about: string,
   advice: string,

@@ -1,4 +1,4 @@
-/** True if the process exists. Also true for a zombie, which has ended but was not reaped. */
+/** True if the process with this id exists. Also true for a zombie process, which has ended but was not reaped. */
 export function hasProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -1,9 +1,9 @@
-/** The minute is divided into equal slots. The oldest slot is dropped as a whole. */
+/** The last minute is divided into equal slots. The oldest slot is dropped as a whole. */
 const MINUTE_MS = 60_000
 const SLOTS = 12
 const SLOT_MS = MINUTE_MS / SLOTS
 
-/** Sums over the last minute, by key. All times are of the same clock, ms. */
+/** Sums of the amounts added during the last minute, by key. Callers pass all times by the same clock, ms. */
 export class LastMinuteSums<Key extends string> {
   #slots: { number: number; sums: Map<Key, number> }[] = []
 
@@ -16,7 +16,7 @@ export class LastMinuteSums<Key extends string> {
     sums.set(key, (sums.get(key) ?? 0) + amount)
   }
 
-  /** Adds the time from `fromMs` to `toMs`, split over the slots. */
+  /** Adds the length of the time from `fromMs` to `toMs` to a key, split over the slots. */
   addTime(key: Key, fromMs: number, toMs: number): void {
     let atMs = Math.max(fromMs, toMs - MINUTE_MS)
     while (atMs < toMs) {

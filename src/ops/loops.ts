@@ -5,24 +5,24 @@ import { errorSentence } from './log/errors.js'
 import { InternalErrors, type LoopName } from './ownErrors.js'
 
 export interface LoopState extends LoopName {
-  /** Time since the last turn or sign of life, ms. */
+  /** Time since the loop's last iteration or sign of life, ms. */
   ageMs: number
-  /** Failed turns in a row. */
+  /** Number of failed iterations in a row. */
   failures: number
   lastError: string | null
-  /** Part that the last error points to. Null while the loop succeeds. */
+  /** Part of the installation that the last error points to. Null while the loop succeeds. */
   cause: ErrorCause | null
 }
 
-/** Alarms for causes other than a chain. */
+/** Alarms for errors whose cause is not a chain. */
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
-/** A running loop. */
+/** A running loop of a worker, which reports its iterations. */
 export type WorkerLoop = ReturnType<WorkerLoops['start']>
 
-/** The loops of this process, with their health. Ages are of the monotonic clock. */
+/** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
-  /** Errors of our own code, in these loops and elsewhere. */
+  /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrors
   /**
    * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the part that raised it deletes
@@ -50,7 +50,7 @@ export class WorkerLoops {
       loop.turnedMs = this.#nowMs()
     }
     return {
-      /** Called at each turn, and as a sign of life within a long turn. */
+      /** Called at each iteration, and as a sign of life within a long iteration. */
       turned,
       succeeded: () => {
         turned()
@@ -70,7 +70,7 @@ export class WorkerLoops {
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
   }
 
-  /** Problems of the database and of the clock that failing loops met. Each only once, however many loops met it. */
+  /** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
   problems(): Problem[] {
     const problems = new Map<string, Problem>()
     for (const { cause, lastError } of this.#running)

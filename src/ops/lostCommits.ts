@@ -2,7 +2,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { alarmFields } from './alarms.js'
 import type { Context } from './context.js'
 
-/** Raises the alarm for a database that lost commits, until the process ends. */
+/** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
 export function reportLostCommits(
   { metrics, loops, log }: Pick<Context, 'metrics' | 'loops' | 'log'>,
   network: Network,

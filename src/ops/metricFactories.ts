@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Values of a metric, by labels. Null: none. */
+/** Values of a metric, each with its labels. Null: no value. */
 export type MetricSamples<Label extends string> = readonly (readonly [
   Record<Label, string>,
   number | null,
 ])[]
 
-/** Creates counters and gauges. Values are read when the metrics are collected, or are counted or set by the caller. */
+/** Functions that create counters and gauges. Values are read at collection, or counted or set by the caller. */
 export function metricFactories(registry: Registry) {
-  /** @param read returns all values */
+  /** Options of a metric whose values are read at collection. @param read returns all values */
   const optionsOf = <Label extends string>(
     name: string,
     help: string,

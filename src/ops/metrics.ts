@@ -14,7 +14,7 @@ const UNDECIDED = [
 /** Sampling interval of the event loop's delay, ms. The default of 10 ms wakes an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
-/** @param states states of the chains that this process indexes */
+/** Creates the daemon's metrics. @param states returns the states of the chains that this process indexes */
 export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })
@@ -108,7 +108,7 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
   }
 }
 
-/** Time of the indexer of each chain by stage, during the last minute. */
+/** Adds the metric of the time that each chain's indexer spent in each stage during the last minute. */
 function addStageMetrics(registry: Registry, states: () => readonly ChainState[]): void {
   const { gauge } = metricFactories(registry)
   gauge(
@@ -124,7 +124,7 @@ function addStageMetrics(registry: Registry, states: () => readonly ChainState[]
   )
 }
 
-/** Number of nodes whose equal answers confirm the logs of each chain. */
+/** Adds the metric of the number of nodes whose equal answers confirm the logs of each chain. */
 function addTrustMetrics(registry: Registry, states: () => readonly ChainState[]): void {
   const { gauge } = metricFactories(registry)
   gauge(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Wakes one waiting loop of this process before its pause ends, as Tokio's `Notify` does. */
+/** Wakes one waiting loop of this process before its pause ends, as `Notify` of Rust's Tokio does. */
 export type WakeUp = ReturnType<typeof createWakeUp>
 
 export function createWakeUp() {
@@ -39,23 +39,23 @@ export function createWakeUp() {
   }
 }
 
-/** Pauses by the number of failures in a row, ms, by what fails. The last one is repeated. */
+/** Pauses after the first, second, … failure in a row, ms, by what fails. The last pause is repeated. */
 export const BACKOFF_PAUSES_MS = {
-  /** A worker's step. */
+  /** Repeating a worker's step. */
   step: [250, 500, 1_000, 2_000, 5_000],
-  /** A job of the outbox. */
+  /** Repeating a job of the outbox. */
   job: [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000],
   /** Reading a payer's balance from a chain. */
   payer: [1_000, 2_000, 5_000, 10_000, 30_000],
-  /** A message to a webhook. */
+  /** Repeating a message to a webhook. */
   webhook: [2_000, 10_000, 60_000, 300_000, 1_800_000, 3_600_000],
 } as const
 
-/** The pause after a number of failures in a row, at least 1. */
+/** The pause after a number of failures in a row (at least 1), ms. */
 export const backoffPauseMs = (failures: number, pausesMs: readonly number[]): number =>
   pausesMs[Math.min(Math.max(failures, 1), pausesMs.length) - 1]!
 
-/** Waits for a time or the signal. */
+/** Waits until the time has passed or the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => {})
 }

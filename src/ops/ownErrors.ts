@@ -2,20 +2,20 @@ import { alarmFields, OWN_ERROR_ALARM_MS, type Problem } from './alarms.js'
 import { errorSentence } from './log/errors.js'
 import type { Logger } from './log/log.js'
 
-/** Names a loop, or another part of the process, in health, status and metrics. */
+/** Name of a loop, or of another part of the process, in health, status and metrics. */
 export interface LoopName {
   name: string
   network?: string
   chain?: string
 }
 
-/** How long a repeated error of one place is not logged again. */
+/** Time for which a repeated error of one loop or part is not logged again, ms. */
 const LOG_AGAIN_MS = 10 * 60_000
 
-/** Most error messages remembered for one place. */
+/** Maximum number of error messages remembered for one loop or part. */
 const MOST_SENTENCES = 100
 
-/** Errors of our own code in one place of the process. */
+/** Count of the errors of our own code in one loop or part of the process. */
 export interface InternalErrorCount extends LoopName {
   /** Number of errors since the start of the process. */
   count: number
@@ -29,7 +29,7 @@ interface Place {
   count: number
   lastMs: number
   lastError: string
-  /** When each error was logged, by its message. */
+  /** Time at which each error was last logged, by its message, ms. */
   loggedMs: Map<string, number>
 }
 
@@ -43,9 +43,10 @@ export class InternalErrors {
   }
 
   /**
-   * Counts an error, and logs it with its stack. For `LOG_AGAIN_MS`, a repeated one is logged at level `debug`.
+   * Counts an error, and logs it with its stack. For `LOG_AGAIN_MS`, an error with the same message is logged at level
+   * `debug`.
    * @param at the loop, or another part of the process, that caught it
-   * @param fields of the log line: what was being worked on
+   * @param fields further fields of the log line, about what was being worked on
    */
   report(at: LoopName, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
@@ -62,7 +63,7 @@ export class InternalErrors {
       log.debug(line, 'an error of our own code again')
       return
     }
-    // a message may quote a stranger's input, so their number is limited
+    // a message may quote a client's input, so the number of remembered messages is limited
     if (place.loggedMs.size >= MOST_SENTENCES) place.loggedMs.clear()
     place.loggedMs.set(lastError, nowMs)
     log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
@@ -78,7 +79,7 @@ export class InternalErrors {
     }))
   }
 
-  /** A problem for each place whose last error is recent enough for the alarm. */
+  /** A problem for each loop or part whose last error is recent enough for the alarm. */
   problems(): Problem[] {
     const recent = this.counts().filter(({ ageMs }) => ageMs < OWN_ERROR_ALARM_MS)
     return recent.map(({ name, network, chain, count, lastError }) => {

@@ -9,20 +9,20 @@ export interface ProcessState {
   /** Networks and roles that this process may lead. */
   leads: readonly { network: string; role: string; isLeading: boolean }[]
   /**
-   * Networks with messages or payments to deliver. `missingKeys`: how many keys the leader is missing. Null in other
-   * processes.
+   * Networks with messages or payments to deliver. `missingKeys`: number of keys that this process needs for them and
+   * does not have; null where it does not lead the relaying.
    */
   relays: readonly { network: string; missingKeys: number | null }[]
   /** Networks that this process mirrors. `alarm`: why nothing is copied. */
   mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]
-  /** Kinds of requests of which some failed in the last minute. */
+  /** Share of failed requests by method and route, where some failed in the last minute. */
   requests: readonly { method: string; route: string; share: number }[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
-  /** Signed changes in the queue. */
+  /** Number of signed changes that wait in the queue. */
   changesWaiting: number
-  /** Long polls for a status, and open streams of the feed. */
+  /** Number of open requests by kind: long polls for a status, and streams of the feed. */
   openLongRequests: Readonly<Record<string, number>>
 }
 

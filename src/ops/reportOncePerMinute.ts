@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 const EVERY_MS = 60_000
 
 /**
- * Reports repeated failures: the first at once, others of its kind (name and code) at most once a minute.
+ * Reports repeated failures: the first at once, further ones with its name and code at most once a minute.
  * @param nowMs a monotonic clock
  */
 export function reportOncePerMinute(

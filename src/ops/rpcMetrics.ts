@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client'
 import { metricFactories } from './metricFactories.js'
 
 /**
- * Counters of a node for one consumer, with times in ms. Nodes are identified by their host, since the path of a URL
- * may hold a key.
+ * Counters of a chain's node for the requests of one consumer, with times in ms. Nodes are identified by their host,
+ * since the path of a URL may hold a key.
  */
 export interface NodeCounters {
   host: string
@@ -16,7 +16,7 @@ export interface NodeCounters {
 }
 type ReadNumbers = () => readonly { use: string; nodes: readonly NodeCounters[] }[]
 
-/** @returns a function that adds a chain */
+/** Creates the metrics of the chains' nodes. @returns a function that adds a chain */
 export function createRpcMetrics(registry: Registry) {
   const chains = new Map<string, ReadNumbers>()
   /** The nodes of every chain, by consumer. */

@@ -7,7 +7,7 @@ import { LastMinuteSums } from './lastMinute.js'
 const STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
 export type LoopStage = (typeof STAGES)[number]
 
-/** Divides the time of one loop among its stages. The loop is in exactly one stage at any time. */
+/** Measures how one loop divides its time among its stages. The loop is in exactly one stage at any time. */
 export class StageClock {
   readonly #nowMs: () => number
   readonly #minute = new LastMinuteSums<LoopStage>()
@@ -19,7 +19,7 @@ export class StageClock {
     this.#sinceMs = nowMs()
   }
 
-  /** Runs a part of the loop. Afterwards the loop is in the previous stage again. */
+  /** Runs a part of the loop in a stage. Afterwards the loop is in the previous stage again. */
   async during<T>(stage: LoopStage, part: () => Promise<T>): Promise<T> {
     const around = this.#enter(stage)
     try {
@@ -30,9 +30,9 @@ export class StageClock {
   }
 
   /**
-   * Runs work that occupies the processor. Processing of prefetched ranges is counted too, since nothing else runs
-   * meanwhile, whatever the loop waits for. Of an asynchronous function only the part before its first await is
-   * counted.
+   * Runs work that occupies the processor, and counts its time to a stage. Processing of prefetched ranges is counted
+   * too, since nothing else runs meanwhile, whatever the loop waits for. Of an asynchronous function only the part
+   * before its first await is counted.
    */
   work<T>(stage: LoopStage, work: () => T): T {
     const around = this.#enter(stage)
@@ -50,7 +50,7 @@ export class StageClock {
     return Object.fromEntries(times) as Record<LoopStage, number>
   }
 
-  /** @returns the stage that ended */
+  /** Begins a stage. @returns the stage that ended */
   #enter(stage: LoopStage): LoopStage {
     const ended = this.#stage
     const nowMs = this.#nowMs()

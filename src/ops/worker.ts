@@ -10,20 +10,20 @@ export class FatalError extends Error {
   override name = 'FatalError'
 }
 
-/** Reason of a signal: another process may lead from now on, and writes of steps are refused. */
+/** Reason of a fired signal: another process may lead from now on, so writes of this process's steps are refused. */
 export class LeadershipEndedError extends FatalError {
   override name = 'LeadershipEndedError'
 }
 
-/** A step exceeded its time limit. Its later writes fail because of the next lead's epoch. */
+/** A step exceeded its time limit. Its later writes fail, because the next leadership has a higher epoch. */
 export class StepTimeoutError extends FatalError {
   override name = 'StepTimeoutError'
 }
 
-/** Pause of an idle worker that is notified of new work, ms. The poll finds work whose notification was lost. */
+/** Pause of an idle worker that is notified of new work, ms. Polling finds work whose notification was lost. */
 export const IDLE_POLL_MS = 5_000
 
-/** Outcome of a step. `waiting`: for a chain, or for a time. */
+/** Outcome of a worker's step. `waiting`: it waits for a chain, or for a time. `idle`: nothing to do. */
 export type StepResult = 'progressed' | 'waiting' | 'idle'
 
 /** A loop of steps. Several workers run together. */
@@ -40,7 +40,7 @@ export interface Worker {
   notify?: WakeUp
   /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
-  /** Most consecutive steps without a pause. Absent: no limit. */
+  /** Maximum number of consecutive steps without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
    * Does the next piece of work, without timers.
@@ -59,25 +59,25 @@ export interface WorkerContext {
   signal: AbortSignal
   /** Health of the workers' loops. */
   loops?: WorkerLoops
-  /** Pauses after a failed step, ms, by the number of failures in a row before it. The last one is repeated. */
+  /** Pauses after the first, second, … failed step in a row, ms. The last pause is repeated. */
   errorPausesMs?: readonly number[]
   limits?: Limits
 }
 
 /** Time limits of a step, ms. */
 interface Limits {
-  /** From the step's start or its last sign of life. */
+  /** Limit of a step, from its start or its last sign of life. */
   stepMs: number
-  /** Limit for the end of a step after the signal has fired. */
+  /** Limit for a running step to end after the signal has fired. */
   endMs: number
   /**
-   * Limit for the end of a step after a FatalError: a process that lost the lead has to be ready again before the next leader
-   * may fail.
+   * Limit for a running step to end after a FatalError: a process that lost the leadership has to be ready again before
+   * the next leader may fail.
    */
   lostMs: number
 }
 
-/** Each single wait in a step has a shorter timeout. */
+/** Default time limits of a step. Each single wait within a step has a shorter timeout. */
 const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
 
 /**
@@ -164,7 +164,7 @@ interface StepContext extends Required<Pick<WorkerContext, 'signal' | 'limits'>>
   turned(): void
 }
 
-/** @throws StepTimeoutError when the step exceeds a limit; the step is abandoned */
+/** Runs a worker's step. @throws StepTimeoutError when the step exceeds a limit; the step is abandoned */
 function stepInTime(
   worker: Worker,
   { signal, limits: { stepMs, endMs, lostMs }, turned }: StepContext,
