@@ -5,17 +5,17 @@ import { postMessage } from './post.js'
 import { signedHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
-/** Events per message. */
+/** Maximum number of events per message. */
 const EVENTS_AT_ONCE = 100
 /** Time of continuous failure after which a webhook is parked, ms. */
 const PARK_AFTER_MS = 5 * 86_400_000
-/** Status with which the receiver asks for no more messages (RFC 9110, 15.5.11). */
+/** Failure by which a receiver asks for no more messages: status 410, Gone (RFC 9110, 15.5.11). */
 const GONE = 'HTTP 410'
 
-/** Types of messages. docs/use/webhooks.md shows one of each. */
+/** Types of messages to webhooks. docs/use/webhooks.md shows a message of each type. */
 export const MESSAGE_TYPES = ['events', 'feed_restarted'] as const
 
-/** Body of a message. @param fields JSON of the fields that only its type has */
+/** Body of a message to a webhook. @param fields JSON of the fields that only messages of this type have */
 const messageOf = (
   type: (typeof MESSAGE_TYPES)[number],
   { id, network }: Pick<LeasedWebhook, 'id' | 'network'>,
@@ -27,23 +27,23 @@ export interface FeedPage {
   generation: number
   /** JSON of each event. */
   items: readonly string[]
-  /** Number of the last event; null for an empty page. */
+  /** Number of the page's last event; null for an empty page. */
   last: number | null
-  /** True if more events follow. */
+  /** True if more events follow the page. */
   hasMore: boolean
-  /** Token that continues after the page. */
+  /** Page token with which the feed continues after this page. */
   resume: string
 }
 
 export interface FeedQuery {
-  /** Token of an earlier page; null for the beginning. */
+  /** Page token (`resume`) of an earlier page; null for the beginning of the feed. */
   cursor: string | null
-  /** Stored address of the actor; null for all. */
+  /** Stored address of the actor whose events are read; null for all events. */
   from: Buffer | null
   limit: number
 }
 
-/** Reads a page; null where the feed has restarted since the cursor was issued. */
+/** Reads a page of a network's feed; null where the feed has restarted since the page token was issued. */
 export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
 export interface DeliverPorts {
@@ -53,7 +53,7 @@ export interface DeliverPorts {
   signal: AbortSignal
 }
 
-/** Outcome of a delivery, with a reason if it failed; null where the signal ended it. */
+/** Outcome of a delivery: the webhook's new state, and a reason if it failed; null where the signal ended it. */
 export type DeliveryOutcome = {
   after: WebhookChange
   failure?: { message: string; reason: string }
@@ -61,7 +61,7 @@ export type DeliveryOutcome = {
 
 /**
  * Delivers the next message of a webhook, at least once and in order: the next message is sent only after this one
- * was accepted. A restarted feed is reported by a message of its own, and then sent from its beginning.
+ * was accepted. A restart of the feed is reported by a separate message. After it, the feed is sent from its beginning.
  * @throws what the feed throws where the database is unavailable; the lease then expires
  */
 export async function deliverNext(
@@ -87,7 +87,7 @@ export async function deliverNext(
     return send(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
   }
   const { generation, items, last, hasMore, resume } = page
-  // the head was read before the page, so the page may have newer events than `headSeen`
+  // `headSeen` was read before the page, so the page may have newer events
   const seen = !hasMore && generation === headGeneration ? headSeen : 0
   const after = {
     ...well,

@@ -2,10 +2,10 @@ import type { Registry } from 'prom-client'
 import type { countWebhooks } from '../../db/webhooks/webhooks.js'
 import { metricFactories } from '../../ops/metricFactories.js'
 
-/** A network's webhooks by state, and how long the longest-failing one has failed, ms. */
+/** Number of a network's webhooks by state, and the longest time for which a webhook has been failing, ms. */
 export type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
 
-/** Creates the webhooks' metrics. @returns function that sets them */
+/** Creates the webhooks' metrics. @returns function that sets their values */
 export function createWebhookMetrics(
   registry: Registry,
 ): (counts: readonly WebhookCounts[]) => void {

@@ -9,14 +9,14 @@ export interface PostOptions {
   url: string
   headers: Readonly<Record<string, string>>
   body: string
-  /** True if private addresses are allowed. */
+  /** True if the URL may have a private address, and HTTP without TLS. */
   allowsPrivate: boolean
   signal: AbortSignal
 }
 
 /**
- * Posts a message over a new connection. Redirects are not followed and the response's body is not read, so that a
- * receiver can make this process neither send requests nor store data.
+ * Posts a message to a webhook over a new connection. Redirects are not followed and the response's body is not read,
+ * so that a receiver can make this process neither send requests nor store data.
  * @returns the response's status
  * @throws TargetRefusedError, a timeout, or the connection's error
  */

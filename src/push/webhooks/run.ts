@@ -17,15 +17,15 @@ import { deliverNext, type ReadFeed } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
-/** Messages that are delivered at once, of different webhooks. */
+/** Maximum number of messages that are delivered at once, each of another webhook. */
 const AT_ONCE = 8
-/** Longer than a delivery with its reads. A process that holds a webhook for longer has died. */
+/** Lease of a webhook, ms: longer than a delivery with its reads. A process that holds it for longer has died. */
 const LEASE_MS = 3 * POST_TIMEOUT_MS
 
 export interface WebhookOptions {
   pool: pg.Pool
   readFeed: ReadFeed
-  /** True if private addresses are allowed. */
+  /** True if webhooks may use private addresses, and HTTP without TLS. */
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
@@ -33,13 +33,13 @@ export interface WebhookOptions {
   signal: AbortSignal
 }
 
-/** Delivers webhooks until the signal. Several processes may share them. */
+/** Delivers messages to webhooks until the signal fires. Several processes may share the webhooks. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createWakeUp()
   const underWay = new Set<Promise<void>>()
   let count = 0
-  /** Time of the last count, by a monotonic clock. */
+  /** Time at which webhooks were last counted, by a monotonic clock, ms. */
   let countedMs = Number.NEGATIVE_INFINITY
   const countAll = async () => {
     const counts = await countWebhooks(pool, Date.now())
@@ -93,8 +93,8 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     pollMs: IDLE_POLL_MS,
     notify,
     /**
-     * Delivers webhooks that have new events, up to `AT_ONCE` at a time. The end of each delivery starts the next
-     * step.
+     * Starts deliveries to webhooks that have new events, up to `AT_ONCE` at a time. The end of each delivery starts
+     * the next step.
      */
     async step() {
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()

@@ -3,13 +3,13 @@ import { createHmac } from 'node:crypto'
 export const WEBHOOK_KEY_BYTES = 32
 const KEY_PREFIX = 'whsec_'
 
-/** A key as the receiver's operator gets it (Standard Webhooks 1.0.0, "Secret"): `whsec_` and base64. */
+/** Text of a webhook's signing key for the receiver: `whsec_` and base64 (Standard Webhooks 1.0.0, "Secret"). */
 export const webhookKeyText = (key: Buffer): string => KEY_PREFIX + key.toString('base64')
 
 /**
- * Headers that identify and sign a message: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that none of the three can
- * be changed, and a receiver can refuse old messages (Standard Webhooks 1.0.0, "Signature scheme").
- * @param id the same for each attempt with the same body
+ * Headers that identify and sign a message to a webhook: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that nobody can
+ * change these values, and a receiver can refuse old messages (Standard Webhooks 1.0.0, "Signature scheme").
+ * @param id of the message: the same for each attempt with the same body
  */
 export function signedHeaders(
   key: Buffer,

@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** A URL that webhooks must not be sent to. */
+/** Error about a URL to which webhooks must not be sent. */
 export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError'
 }
@@ -12,7 +12,7 @@ const listOf = (family: 'ipv4' | 'ipv6', subnets: Readonly<Record<string, number
   return list
 }
 
-/** Address ranges of private networks, or without hosts (IANA's special-purpose address registries). */
+/** Address ranges that are private or have no hosts (IANA's special-purpose address registries), by IP version. */
 const PRIVATE = {
   ipv4: listOf('ipv4', {
     '0.0.0.0': 8,
@@ -30,8 +30,8 @@ const PRIVATE = {
     '203.0.113.0': 24,
     '224.0.0.0': 3,
   }),
-  // public addresses begin with 2 or 3 (RFC 4291); ranges with an embedded IPv4 address could reach a private IPv4
-  // address
+  // all but public addresses, which begin with 2 or 3 (RFC 4291); also ranges that embed an IPv4 address, which may be
+  // private
   ipv6: listOf('ipv6', {
     '::': 3,
     '4000::': 2,
@@ -45,7 +45,7 @@ const PRIVATE = {
 
 export const isPrivateAddress = (address: string): boolean => {
   const family = isIP(address)
-  // a list of IPv6 ranges also matches IPv4 addresses mapped into them
+  // IPv4 is checked by its own list, since an IPv6 list also matches IPv4 addresses that are mapped into its ranges
   return (
     family === 0 ||
     (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
@@ -53,7 +53,7 @@ export const isPrivateAddress = (address: string): boolean => {
 }
 
 /**
- * Checks a URL before a message is sent to it.
+ * Parses and checks the URL of a webhook.
  * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
  * @throws TargetRefusedError with one sentence
  */
@@ -78,7 +78,7 @@ const refusal = (address: string): TargetRefusedError =>
 
 /**
  * DNS look-up for a webhook's connection. It refuses private addresses. The socket connects to the address that was
- * checked, so a name that resolves differently later (DNS rebinding) has no effect.
+ * checked, so a host name that resolves differently later (DNS rebinding) has no effect.
  */
 export const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
