@@ -1,17 +1,17 @@
-/** Limits of long-lived requests: of one client, and of the process, in places or bytes. */
+/** Limits of long-lived requests, of one client and of the process: numbers of requests, or of their bytes. */
 export interface CapacityLimits {
   perClient: number
   total: number
 }
 
-/** Places of one client. */
+/** Capacity (number of requests, or of bytes) that one client uses. */
 interface Taken {
   count: number
-  /** Functions that end the client's requests which may be ended for another client, oldest first. */
+  /** Functions that end requests of the client in favour of another client, oldest request first. */
   readonly ends: Set<() => void>
 }
 
-/** Counts the places of long-lived requests. */
+/** Limits the capacity that long-lived requests use: one place for each request, or for each of its bytes. */
 export class CapacityLimiter {
   readonly #bounds: CapacityLimits
   readonly #of = new Map<string, Taken>()
@@ -26,8 +26,9 @@ export class CapacityLimiter {
   }
 
   /**
-   * Takes places. If all are taken, a request with `end` gets a place of the client that has the most places.
-   * @param end ends this request, when its places go to a client with fewer places
+   * Takes places for a request. If all are taken, a request with `end` gets a place of the client that has the most
+   * places.
+   * @param end function that ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {

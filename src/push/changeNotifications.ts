@@ -1,11 +1,11 @@
 import { parseNotificationPayload } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Notifies listeners that a network's tables, or a chain's head, have changed. */
+/** Notifies listeners in this process that a network's tables, or the head of one of its chains, have changed. */
 export class ChangeNotifications {
   readonly #listeners: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
 
-  /** Receives the payload of a notification. */
+  /** Handler of a database notification. @param payload names the network */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
       if (parseNotificationPayload(network, payload))

@@ -4,12 +4,12 @@ import { clustersOfEvent } from '../registry/journal/eventForms.js'
 import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** An event, with its JSON as in the feed. */
+/** An event of the feed, with its JSON as the API shows it. */
 export interface SerializedEvent extends FeedItem {
   json: string
 }
 
-/** Consecutive events. */
+/** Consecutive events of a network's feed. */
 export interface EventRange {
   /** Generation of the feed. */
   generation: number
@@ -26,10 +26,10 @@ interface Items extends Omit<EventRange, 'events'> {
 }
 
 /**
- * Reads events, oldest first, in whole journal entries.
+ * Reads events of a network's feed, oldest first, in whole journal entries.
  * @param first number of an entry's first event
  * @param limit maximum number of entries
- * @param events number of events, from the first one on, within which the entries have to begin; default: any number
+ * @param events number of events, from `first` on, within which the entries have to begin; default: any number
  * @returns null after a rewind; the next read uses the new generation
  */
 export async function readFeedItems(
@@ -53,7 +53,7 @@ export async function readFeedItems(
   return { generation, newest, items, idOf: (serial) => ids.get(serial)! }
 }
 
-/** Reads events with their JSON. @returns as `readFeedItems` */
+/** Reads events of a network's feed with their JSON. @returns as `readFeedItems` */
 export async function readEvents(
   db: Queryable,
   network: Network,

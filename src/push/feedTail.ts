@@ -5,14 +5,14 @@ import type { ChangeNotifications } from './changeNotifications.js'
 import { readEvents, type SerializedEvent } from './feedReader.js'
 
 const ENTRIES_AT_ONCE = 256
-/** Interval of polling, in case a notification was lost. */
+/** Interval at which new events are read without a notification, in case one was lost, ms. */
 const POLL_EVERY_MS = 5_000
 
-/** A stream at the end of the feed. */
+/** A stream that has sent all events of the feed so far, and waits for new ones. */
 export interface FeedFollower {
   /** Receives the next events, in order. Some of them may have been received before. */
   take(events: readonly SerializedEvent[]): void
-  /** The feed was started anew. */
+  /** Called when the feed has restarted (a rewind, or a restored database). The follower then gets no more events. */
   restart(): void
 }
 
@@ -40,8 +40,8 @@ export class FeedTail {
   }
 
   /**
-   * Follows the feed from an event on.
-   * @returns function that ends it; null where the tail is already past the event, or in another generation
+   * Passes the events from number `from` on to a follower.
+   * @returns function that ends the following; null where `from` was read already, or the generation is another
    */
   follow(generation: number, from: number, follower: FeedFollower): (() => void) | null {
     this.#place ??= { generation, next: from }
@@ -53,7 +53,7 @@ export class FeedTail {
     return () => this.#leave(follower)
   }
 
-  /** Reads new events. */
+  /** Reads new events, and passes them to the followers. */
   readNew(): Promise<void> {
     this.#wasNotified = true
     if (!this.#place) return Promise.resolve()

@@ -15,14 +15,14 @@ import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
 import { readEventRange } from './feedReader.js'
 
-/** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
+/** Number of log leaves serialized or hashed per iteration of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
 const NO_TURN: WaitForEventLoopTurn = async () => {}
 
-/** A log, and its network. */
+/** Name and generation of a feed's signed log, and its network. */
 export type NetworkLog = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
-/** Serializes entries `from` to `to` of a log from the journal; null where their generation has ended. */
+/** Serializes entries `from` to `to` of a log from the journal; null where the log's generation has ended. */
 export async function readLogLeaves(
   db: Queryable,
   { network, generation, origin }: NetworkLog,
@@ -38,9 +38,9 @@ export async function readLogLeaves(
 }
 
 /**
- * Bytes of an entry bundle, checked against the hashes in the log's tile.
- * @returns null as `readLogLeaves`
- * @throws Error where they differ: caches would store a wrong bundle for ever
+ * Reads the bytes of an entry bundle, which are checked against the hashes in the log's tile.
+ * @returns null where the log's generation has ended, or has no such tile
+ * @throws Error where the hashes differ: caches would store a wrong bundle for ever
  */
 export async function readEntryBundle(
   db: Queryable,

@@ -18,13 +18,13 @@ import { isSignedBy, type LogKeys, logOrigin, signedNote } from '../registry/log
 import { isSameHash } from '../registry/log/tree.js'
 import { readFeedItems } from './feedReader.js'
 
-/** Entries per step: some ten ms of work. */
+/** Number of journal entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after every two steps, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
+/** Pause after every two steps, ms, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
-/** The log that this process has signed last, remembered between its leases of a network. */
+/** The log that this process has signed last, remembered while other processes may lead its network. */
 export class LastSignedLog {
   #log: StoredLog | null = null
   #epoch = 0
@@ -36,8 +36,8 @@ export class LastSignedLog {
   }
 
   /**
-   * The log of a generation that this process signed last.
-   * @param epoch of the lease: between two leases in a row no other process has signed
+   * The log that this process signed last, if it is of the generation.
+   * @param epoch number of the current leadership: if it directly follows the last one, no other process has signed
    * @returns null where another process may have signed since
    */
   lastSigned(generation: number, epoch: number): StoredLog | null {
@@ -48,13 +48,13 @@ export class LastSignedLog {
 }
 
 export interface LogWorkerOptions {
-  /** Domain of the service, for the origins of new logs. */
+  /** Domain of the service, with which the names of new logs begin. */
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
   keys: LogKeys
   notify?: WakeUp
   memory?: LastSignedLog
-  /** Called when the feed restarts, because signed events were lost. */
+  /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
   /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
   onBehind?(events: number): void
@@ -105,7 +105,7 @@ export function feedLogWorker(
       }
       if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
       const grown = await grow(ctx, { ...followed, server, signed }, options)
-      // a rewind came between; the next step uses the new generation
+      // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
@@ -117,10 +117,10 @@ export function feedLogWorker(
 }
 
 /**
- * Reads the events after a log's end.
- * @param signed the last signed log, which the new one has to continue, where it is known
- * @returns the log with them, signed; `rewound` where their generation has ended; `forked` where signed events were
- * replaced by others
+ * Appends the feed's next events to a log, and signs it.
+ * @param signed the log that was signed last, which the new log has to continue; null where it is not known
+ * @returns the log with the new events; `rewound` where its generation has ended; `forked` where signed events were
+ * replaced by other events
  * @throws Error where tiles or events are missing
  */
 async function grow(
@@ -157,7 +157,7 @@ interface Signing {
   signed: StoredLog | null
 }
 
-/** Whether a log continues the signed one, or is shorter and has enough events to grow to it. */
+/** Whether a stored log equals the signed log, or is shorter and can grow to it by the feed's events. */
 function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boolean {
   const size = log?.size ?? 0
   if (size === signed.size) return isSameHash(log!.root, signed.root)
@@ -165,12 +165,12 @@ function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boo
 }
 
 /**
- * Whether no signature of a log can have been published: it has none, or it is from before database identities were
+ * Whether no signature of a log can have been published: the log has none, or is from before database identities were
  * stored.
  */
 const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
 
-/** @throws Error where the database's tiles do not make the root that was signed */
+/** Checks a log's root. @throws Error where the database's tiles do not make the root that was signed */
 function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
   if (!isSameHash(ofTiles, root))
     throw new Error(
@@ -178,7 +178,7 @@ function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
     )
 }
 
-/** @throws Error where events are not numbered consecutively */
+/** Checks that no event is missing. @throws Error where events are not numbered consecutively */
 function assertGapless(items: readonly { number: number }[], first: number): void {
   const wrong = items.find(({ number }, i) => number !== first + i)
   if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)

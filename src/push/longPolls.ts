@@ -10,20 +10,20 @@ import type { ChangeNotifications } from './changeNotifications.js'
  * sockets for other requests.
  */
 export const MAX_LONG_POLLS_OF_PROCESS = { perClient: 500, total: 2_000 }
-/** Interval at which a transaction in no table is looked up on the chains again, which send no notification. */
+/** Interval at which a transaction in no table is looked up on the chains again, ms. Chains send no notification. */
 const ASK_AGAIN_MS = 5_000
-/** Longer than any long poll. */
+/** Time after which a wait ends in any case, ms. It is longer than any long poll. */
 const LONGEST_MS = 60_000
 
 /**
- * Long polls for a transaction's status. Each change of the journal makes them read their transactions again, in
- * batches.
+ * Requests that wait for a change of a transaction's status (long polls). Each change of the network's journal makes
+ * them read their transactions again, in batches.
  */
 export class LongPolls {
   readonly places: CapacityLimiter
   /**
-   * Reads which changes of a transaction the database has stored. Read it before the transaction's status is computed, so
-   * that no change between the two is missed.
+   * Reads which changes of a transaction the database has stored. Call it before the transaction's status is computed,
+   * so that no change between the two is missed.
    */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<WakeUp>()
@@ -44,7 +44,7 @@ export class LongPolls {
     news.on(network, () => this.#wake())
   }
 
-  /** Waits until a transaction changes. @returns false where the signal ended the wait, or all waits were ended */
+  /** Waits until the stored data of a transaction changes. @returns false where the signal or `end` ended the wait */
   async untilChanged(
     tx: Buffer,
     { records, isKnown }: TxProgress,

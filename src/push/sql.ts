@@ -3,15 +3,15 @@ import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { readEvents } from './feedReader.js'
 
-/** Entries per step: some ten ms of work. */
+/** Number of journal entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after every two steps, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
+/** Pause after every two steps, ms, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
 /**
  * Copies new events of a network's feed into the tables for SQL readers, in steps, after the first catch-up of the
- * hub. When the feed restarts, a new copy is made beside the old one, which readers see until then.
+ * hub. When the feed restarts, a new copy is made. Readers see the old copy until the new one is complete.
  */
 export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
   const { pool, network } = ctx
@@ -28,7 +28,7 @@ export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 
         first: last.count + 1,
         limit: ENTRIES_AT_ONCE,
       })
-      // a rewind came between; the next step uses the new generation
+      // a rewind happened meanwhile: the next step uses the new generation
       if (found?.generation === last.generation) await appendToSqlFeedCopy(ctx, last, found.events)
       return 'progressed'
     },

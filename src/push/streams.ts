@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
 import { CapacityLimiter, type CapacityLimits } from './capacityLimiter.js'
 
-/** Maximum number of open streams: of one address, and of the process. */
+/** Maximum number of open streams of the feed: of one address, and of the process. */
 export const MAX_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
-/** Interval of heartbeats: half of the time after which a silent socket is closed. */
+/** Interval of heartbeats on a stream, ms: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
-/** Time limit for a client to read what was written. */
+/** Time within which a client has to read what was written to its stream, ms. */
 export const DRAIN_MS = 30_000
-/** Pause between two page reads for streams that are behind: 5,000 events a second per process. */
+/** Pause between two page reads for streams that are behind, ms: 5,000 events a second per process. */
 const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
@@ -27,7 +27,7 @@ export class FeedStreams {
     })
   }
 
-  /** Reads a page for a stream that is behind, in its turn. A stream that has closed gives up its turn. */
+  /** Reads a page of events for a stream that is behind. Reads wait in a queue. A closed stream leaves the queue. */
   async page<T>(res: ServerResponse, read: () => Promise<T>): Promise<T> {
     const gone = new AbortController()
     const leave = () => gone.abort()
@@ -53,14 +53,17 @@ export class FeedStreams {
     return true
   }
 
-  /** Ends all streams. Streams that begin later end at once. Clients can continue with their last id. */
+  /** Ends all streams. Streams that begin later end at once. Clients can continue after the last event id they got. */
   end(): void {
     this.#hasEnded = true
     for (const res of this.#open) res.end()
   }
 }
 
-/** Waits until the client has read. @returns false where the stream is closed, or was closed because it is too slow */
+/**
+ * Waits until the client has read what was written to its stream.
+ * @returns false where the stream is closed, or was closed because the client is too slow
+ */
 export function waitForDrain(res: ServerResponse): Promise<boolean> {
   if (res.destroyed || res.writableEnded) return Promise.resolve(false)
   if (!res.writableNeedDrain) return Promise.resolve(true)
