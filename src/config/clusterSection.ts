@@ -8,7 +8,7 @@ import type { DraftChain } from './evmChain.js'
  */
 export interface ClusterSection<Draft extends object = object> {
   readonly family: ChainFamily
-  /** Settings of one network's cluster. */
+  /** Schema of the settings of one network's cluster of nodes. */
   readonly cluster: z.ZodType<Draft>
   /** Fills in missing settings of a cluster that belongs to a public hub. */
   withPresets(own: Draft, hub: DraftChain): Draft

@@ -26,7 +26,7 @@ export const networkDeploymentSchema = z.strictObject({
   salt: hexBytes(32).default(ZERO_SALT),
 })
 
-/** Settings that differ on one chain, such as the address of its multisig. */
+/** Schema of the deployment settings that differ on one chain, such as the address of its multisig. */
 export const chainDeploymentSchema = networkDeploymentSchema
   .pick({ owner: true, relayer: true })
   .partial()
@@ -37,7 +37,7 @@ export const chainDeploymentSchema = networkDeploymentSchema
 
 const dvns = z.array(evmAddress).max(127)
 
-/** Settings of the bridge on one chain. Absent addresses default to the preset's. */
+/** Schema of the bridge's settings on one chain. Absent addresses default to those of the chain's preset. */
 export const bridgeSettingsSchema = z.strictObject({
   /** Verifiers (DVNs) that all have to attest a message; addresses on this chain. */
   requiredDvns: dvns.optional(),

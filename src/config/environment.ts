@@ -285,7 +285,7 @@ export type Environment = z.output<typeof environment>
 /** Command-line options, under the variables' names. They take precedence over the environment. */
 export type CommandFlags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
-/** True if a local world started this process. */
+/** True if a local world (a test network on this machine) started this process. */
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**
@@ -299,7 +299,7 @@ export function loadEnvFile(): void {
   if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
 }
 
-/** Variables that `clusterd dev` passes to the daemon of its world (listed in docs/run/configuration.md). */
+/** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
 const PASSED_ON =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 

@@ -81,7 +81,7 @@ export const evmChainSchema = fields.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
- * the label of a public one) takes nothing from it.
+ * the label of a public chain) takes nothing from the preset.
  */
 function withPreset(chain: z.output<typeof fields>) {
   // the schema accepts only labels that have a preset

@@ -109,7 +109,7 @@ export function readMirrorConfig(
 }
 
 /**
- * Checks settings that may contradict each other. @param report receives each problem; default: throws the first one
+ * Checks settings that may contradict each other. @param report receives each problem; default: throws the first
  */
 function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
   if (!base.databaseUrl)

@@ -26,7 +26,7 @@ export class BackgroundWork {
   #requests = requests
   #resumedMs = performance.now()
 
-  /** True if requests arrived since the last pause. Parts should then be small, since a request may wait for one. */
+  /** True if requests arrived since the last pause. Parts should then be small, since a request may wait for a part. */
   get isShared(): boolean {
     return requests > this.#requests
   }

@@ -56,7 +56,7 @@ export type LabelledKey = (typeof LABELLED_FAMILIES)[number]['key']
 export const familyOf = (label: string): KnownFamily =>
   FAMILIES.find((family) => family.label === label) ?? EVM
 
-/** True if a text is the label of one of a network's chains. */
+/** True if a text is the label of a chain of the network. */
 export const isLabelOf = (network: Network, label: string): boolean =>
   familyOf(label).label !== null ||
   (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)

@@ -14,7 +14,7 @@ export interface JournalledBid {
   name: string
   outcome: BidOutcome
   reason?: InvalidReason
-  /** The bid that won the name, where this one lost. */
+  /** The bid that won the name, where this bid lost. */
   winner?: WinningBid
 }
 

@@ -29,7 +29,7 @@ export class LogOutput {
     if (!this.#isWriting) this.#writeNext()
   }
 
-  /** Writes waiting lines, as far as there is room. */
+  /** Writes waiting lines, as many as the reader or the disk takes. */
   flushSync(): void {
     // an asynchronous write continues meanwhile, in a thread of Node.js
     if (this.#isWriting) halt(LAST_PAUSE_MS)

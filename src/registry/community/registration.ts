@@ -32,7 +32,7 @@ export interface RegistrationInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   preference: PaymentPreference
-  /** True if the preference names no chain, or one of this network. */
+  /** True if the preference names no chain, or a chain of this network. */
   isNetworkKnown: boolean
   nowMs: number
   /** The caller is verified in the community's cluster. */

@@ -199,7 +199,7 @@ export const communityRulesParts = fields({
 })
 
 export interface CommunityRules {
-  /** Prices, at most one per token; empty: free. Quotes use the first price of a network. */
+  /** Prices, at most one per token of a chain; if empty, names are free. Quotes use the first price of a network. */
   prices: readonly CommunityPrice[]
   /** Only wallets of the community's own cluster may register names. It excludes prices. */
   ownersOnly: boolean

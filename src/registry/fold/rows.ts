@@ -24,7 +24,7 @@ export interface JournalRowKeys {
   actors: Set<string>
   /** Ids of clusters that changes refer to. They are loaded in full. */
   clusterIds: Set<string>
-  /** Signers of `verify_wallet`, one per change. Names of the clusters that they leave may move. */
+  /** Signers of `verify_wallet`, one per change. Names of the clusters that these wallets leave may move. */
   movers: string[]
   /** Ids of clusters whose names are still moving, one for each `move_names` entry of the batch. */
   continuedMoves: string[]
@@ -67,7 +67,7 @@ export interface ClusterState {
   wallets: Map<string, WalletRow>
   /**
    * Names that the cluster holds, oldest first. Names still moving to it are included, and names moving away are not.
-   * If its names may move, one more is loaded than the batch moves at most. Otherwise only the oldest name and the
+   * If its names may move, one name more is loaded than the batch moves at most. Otherwise only the oldest name and the
    * communities are loaded.
    */
   names: ClusterName[]

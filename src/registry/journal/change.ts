@@ -19,7 +19,7 @@ const renamed = z.codec(
 
 const added = z.codec(
   z.tuple([walletField, nameField, z.boolean().nullable()]),
-  /** `isPrivate`: null where it was not specified: a new wallet is then public, a listed one unchanged. */
+  /** `isPrivate`: null where not specified: a new wallet is then public, and a listed wallet stays as it is. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
     decode: ([address, name, isPrivate]) => ({ address, name, isPrivate }),

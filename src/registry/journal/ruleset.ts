@@ -1,8 +1,8 @@
 /** Rules of the fold. Rules that the contracts decide too (who wins a bid) are not part of it. */
 export interface Ruleset {
-  /** Maximum of wallets per cluster. */
+  /** Maximum number of wallets per cluster. */
   maxClusterWallets: number
-  /** Maximum of names that one entry moves; the rest follow in entries of their own (fold/moves.ts). */
+  /** Maximum number of names that one entry moves. Later entries move the others (fold/moves.ts). */
   namesPerEntry: number
 }
 
@@ -14,12 +14,12 @@ const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
  */
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 
-/** Largest wallet limit of any version. */
+/** Largest maximum of wallets per cluster in any ruleset. */
 export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
   ...RULESETS.map((rules) => rules.maxClusterWallets),
 )
 
-/** Version of new entries, and its rules. */
+/** Ruleset version that new entries get, and its rules. */
 export const RULESET_VERSION = RULESETS.length
 export const NEWEST_RULESET = rulesetOf(RULESET_VERSION)
 

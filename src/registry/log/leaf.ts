@@ -4,7 +4,7 @@ import type { ShownEvent } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
 
 /**
- * Leaves of a feed's log: one line of JSON in UTF-8. Its fields and their order depend on the leaf version. Leaf 0
+ * Leaves of a feed's log. A leaf is one line of JSON in UTF-8. Its fields and their order depend on the leaf version. Leaf 0
  * identifies the log. Leaf n is event n.
  */
 

@@ -30,7 +30,7 @@ export interface Tile {
 /** A bundle of entries. Their hashes are the tile of level 0 with the same index. */
 export type EntryBundle = Omit<Tile, 'level'>
 
-/** Full tiles of a level, and the partial one after them, that a tree of some size has. */
+/** Number of full tiles of a level in a tree of `size` leaves, and width of the partial tile after them (0: none). */
 export function tilesOfLevel(level: number, size: number): { full: number; partial: number } {
   const hashes = Math.floor(size / TILE_WIDTH ** level)
   return { full: Math.floor(hashes / TILE_WIDTH), partial: hashes % TILE_WIDTH }

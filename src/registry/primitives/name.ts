@@ -36,7 +36,7 @@ export function nameToWord(name: string): Buffer {
   return word
 }
 
-/** Name in a bytes32 word, null for a malformed one (any bytes in a refused bid). */
+/** Name in a bytes32 word, null for a malformed name (a refused bid may have any bytes). */
 export function wordToName(word: Buffer): string | null {
   const zero = word.indexOf(0)
   const length = zero === -1 ? word.length : zero
