@@ -4,8 +4,8 @@ import type { ShownEvent } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
 
 /**
- * Leaves of a feed's log. A leaf is one line of JSON in UTF-8. Its fields and their order depend on the leaf version. Leaf 0
- * identifies the log. Leaf n is event n.
+ * Leaves of a feed's log. A leaf is one line of JSON in UTF-8, whose fields and their order depend on the leaf version.
+ * Leaf 0 identifies the log. Leaf n is event n.
  */
 
 /** Creates a writer of event leaves. @param idOf public id of a cluster, hex */
