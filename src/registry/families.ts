@@ -13,7 +13,7 @@ export interface ChainFamily {
   readonly key: string
   /** Name for people. */
   readonly name: string
-  /** Network label of all its chains, on both networks; null where each chain has its own label (`NETWORK_LABELS`). */
+  /** Network label of all its chains, on both networks; null where each chain has its own label (see network.ts). */
   readonly label: string | null
   /** Type of the addresses that pay, own tokens and receive payments. */
   readonly addressType: AddressType

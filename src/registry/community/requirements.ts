@@ -19,7 +19,7 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
 export interface RequirementInputs {
   /** Address as responses show it. */
   address: string
-  /** Balances of the required tokens, by `tokenKey`; 0 where the wallet can have none. */
+  /** Balances of the required tokens, by `<network>/<token>`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
   /**
    * Required cluster names in which the wallet is verified in public. A private entry does not count, because meeting

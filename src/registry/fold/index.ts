@@ -27,7 +27,7 @@ import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
  * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the keys of the rows that a batch reads,
- * the writer loads these rows into a `RegistrySlice`, and `fold` returns the rows to write.
+ * the writer loads these rows into a `RegistrySlice`, and the fold returns the rows to write.
  */
 
 /** Keys of the rows that a batch of entries reads. */

@@ -123,7 +123,7 @@ function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
   return above
 }
 
-/** Root of a tree of `size` leaves, computed from its tiles. @throws as `hashOfRange` */
+/** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing */
 export const treeRoot = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
   size === 0 ? tree.empty : hashOfRange(tree, { from: 0, to: size }, tiles)
 

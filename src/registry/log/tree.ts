@@ -96,7 +96,7 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
 /**
  * Root that a proof of inclusion gives.
  * @param leaf hash of the leaf
- * @param proof hashes of `inclusionRanges`
+ * @param proof hashes of the ranges that prove the inclusion, from the leaf to the root
  * @returns null for a proof of another length, or a leaf outside the tree
  */
 export function rootByInclusion(
@@ -136,7 +136,7 @@ export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
 
 /**
  * Whether a tree begins with an older tree.
- * @param proof hashes of `consistencyRanges`; empty for an older tree without leaves, and for the same tree
+ * @param proof hashes of the ranges that prove it; empty for an older tree without leaves, and for the same tree
  */
 export function isConsistent(
   { node }: TreeHash,
