@@ -42,7 +42,7 @@ const ensParent = z.strictObject({
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
   /** Address of the contract EnsResolver, the resolver of `parent`. A draft may leave it out. */
   resolver: evmAddress.optional(),
-  /** Id of the resolver's chain. */
+  /** EIP-155 id of the resolver's chain. */
   chainId: positiveInt,
   /** Nodes of the resolver's chain, for commands. Needed only if `chains` does not list the chain. */
   rpcUrls: z.array(httpUrl).min(1).optional(),

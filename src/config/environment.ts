@@ -135,7 +135,7 @@ const variables = z.object({
   ENS_ADDRESS: evmAddress.optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
   SOLANA_RELAYER_PRIVATE_KEY: secretSchema(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
-  /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
+  /** URL of a local Solana cluster with a faucet, for `clusterd dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: secretSchema(httpUrl.optional()),
   /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
   AIRDROP_OPERATOR_PRIVATE_KEY: secretSchema(privateKey.optional()),

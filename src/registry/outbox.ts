@@ -120,9 +120,9 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   txs: readonly Tx[]
   /** Block of the mined transaction while it is unconfirmed. */
   included: { hash: Hex; block: number } | null
-  /** Failed attempts; the pause grows with their number. */
+  /** Number of failed attempts. The pause before the next attempt grows with it. */
   failures: number
-  /** Time before which nothing is attempted, ms. */
+  /** Time before which the job is not attempted again, ms. */
   nextMs: number
   /** Gas burnt so far, wei. */
   spentWei: bigint

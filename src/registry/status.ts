@@ -78,11 +78,11 @@ export interface SentPacket {
 
 /** State of a message on the hub. */
 export type PacketOutcome =
-  /** Not delivered. `failure`: reason of the last failed attempt. */
+  /** The message is not delivered yet. `failure`: reason of the last failed attempt to deliver it. */
   | { state: 'under_way'; failure: string | null }
-  /** Executed and unconfirmed, with its bids, none when it was refused. */
+  /** The message was executed in an unconfirmed block. `bids` is empty if the hub refused the message. */
   | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
-  /** Executed and confirmed, with its bids, none when it was refused, and the hub's debt for them. */
+  /** The message was executed in a confirmed block. `bids` is empty if the hub refused it. `credit`: the hub's debt. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
 /**
@@ -325,7 +325,7 @@ function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
         return { status: 'pending', confirmations: seen.confirmations }
       return { status: 'invalid', reason: seen.succeeded ? 'not_a_registration' : 'reverted' }
     case 'unknown':
-      // a dropped transaction may return
+      // a transaction that nodes dropped from the mempool may return for some time
       return {
         status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found',
       }

@@ -20,7 +20,7 @@ export const WALLET_KINDS = {
 export type WalletKindName = keyof typeof WALLET_KINDS
 export const WALLET_KIND_NAMES = Object.keys(WALLET_KINDS) as [WalletKindName, ...WalletKindName[]]
 
-/** Pattern of the hex of stored addresses of a kind. */
+/** Pattern of the hex of a wallet kind's stored addresses. */
 export const storedPatternOf = (kind: WalletKindName): string =>
   WALLET_KINDS[kind].stored ?? WALLET_KINDS[kind].coin.stored
 

@@ -44,7 +44,7 @@ export const neededRequirementInputs = (requirements: readonly CommunityRequirem
   ],
 })
 
-/** @throws RangeError when a needed balance was not read */
+/** Whether a wallet meets all requirements. @throws RangeError when a needed balance was not read */
 export const areRequirementsMet = (
   requirements: readonly CommunityRequirement[],
   wallet: RequirementInputs,

@@ -74,8 +74,8 @@ export interface ClusterState {
 }
 
 /**
- * Rows that a batch of entries reads, in their state before the batch. The fold works on copies, so the same rows can be
- * folded again.
+ * Rows that a batch of entries reads, in their state before the batch. The fold works on copies, so the same rows can
+ * be folded again.
  */
 export interface RegistrySlice {
   network: Network

@@ -29,7 +29,7 @@ export interface Bid {
   isPaused: boolean
 }
 
-/** @throws RangeError for another length */
+/** Decodes the body of a bid. @throws RangeError for a body of another length */
 export function decodeBid(body: Buffer): Bid {
   const isPaused = body.length % 32 === PAUSED_MARK.length && body.at(-1) === PAUSED_MARK[0]
   const length = isPaused ? body.length - PAUSED_MARK.length : body.length
@@ -55,7 +55,7 @@ export const bidTxHash = (body: Buffer): Buffer =>
 export const bidNameWord = (body: Buffer): Buffer =>
   body.subarray(BID_OFFSETS.name, BID_OFFSETS.referral)
 
-/** Codes of `names.outcome` and of effects. Never renumber. */
+/** Codes of bids' outcomes in the column `names.outcome` and in effects. Never renumber. */
 export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type BidOutcome = keyof typeof BID_OUTCOME
 

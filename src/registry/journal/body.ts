@@ -39,7 +39,7 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
 export const nameField = z.string().refine(isCanonicalName, ABORT)
 
-/** @throws RangeError for a value that the schema refuses */
+/** Encodes the body of an entry. @throws RangeError for a value that the schema refuses */
 export function encodeBody<Schema extends z.ZodType>(
   kind: EntryKind,
   schema: Schema,
@@ -50,7 +50,7 @@ export function encodeBody<Schema extends z.ZodType>(
   throw new RangeError(`a ${kind} can't be written: ${z.prettifyError(encoded.error)}`)
 }
 
-/** @throws RangeError for bytes that the schema refuses */
+/** Decodes the body of an entry. @throws RangeError for bytes that the schema refuses */
 export function decodeBody<Schema extends z.ZodType>(
   kind: EntryKind,
   schema: Schema,

@@ -103,7 +103,7 @@ export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): B
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
-/** @throws RangeError */
+/** Decodes the body of a change. @throws RangeError for a body that the schema of its kind refuses */
 export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   kind: Kind,
   body: Buffer,

@@ -32,7 +32,7 @@ const u8: Codec<number> = {
   read: (from) => take(from, 1)[0]!,
 }
 
-/** Safe integer from 0 on, in eight bytes. */
+/** Codec of a safe integer from 0 on, in eight bytes. */
 export const u64: Codec<number> = {
   write: (out, value) => out.int64(value),
   read(from) {
@@ -42,13 +42,13 @@ export const u64: Codec<number> = {
   },
 }
 
-/** Unsigned integer of 256 bits, in 32 bytes. */
+/** Codec of an unsigned integer of 256 bits, in 32 bytes. */
 export const u256: Codec<bigint> = {
   write: (out, value) => out.bytes(bigIntToWord(value)),
   read: (from) => wordToBigInt(take(from, 32)),
 }
 
-/** Byte string of up to 255 bytes. */
+/** Codec of a byte string of up to 255 bytes. */
 export const bytes: Codec<Buffer> = {
   write(out, value) {
     out.byte(value.length)
@@ -57,7 +57,7 @@ export const bytes: Codec<Buffer> = {
   read: (from) => take(from, u8.read(from)),
 }
 
-/** ASCII text of up to 255 characters (names). */
+/** Codec of an ASCII text of up to 255 characters (names). */
 export const ascii: Codec<string> = {
   write(out, value) {
     out.byte(value.length)
@@ -66,7 +66,7 @@ export const ascii: Codec<string> = {
   read: (from) => bytes.read(from).toString('latin1'),
 }
 
-/** One of several constants, stored as its code. Codes are never renumbered. */
+/** Codec of a value that is one of several constants, stored as its code. Codes are never renumbered. */
 export function constant<T extends string | boolean>(
   codes: readonly (readonly [T, number])[],
 ): Codec<T> {
@@ -89,7 +89,7 @@ export const flag: Codec<boolean> = constant<boolean>([
   [true, 1],
 ])
 
-/** A value or null, with a flag before it. */
+/** Codec of a value or null, with a flag before it. */
 export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   write(out, value) {
     flag.write(out, value !== null)
@@ -98,7 +98,7 @@ export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   read: (from) => (flag.read(from) ? codec.read(from) : null),
 })
 
-/** Values up to the end of the bytes, without a count. */
+/** Codec of a list: values up to the end of the bytes, without a count. */
 export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   write(out, values) {
     for (const value of values) codec.write(out, value)
@@ -136,7 +136,7 @@ type CaseOf<Key extends string, C extends UnionCases> = {
   [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
 }[keyof C & string]
 
-/** Union of objects, stored with the code of its discriminant. */
+/** Codec of a union of objects, stored with the code of the discriminant. */
 export function union<Key extends string, C extends UnionCases>(
   key: Key,
   cases: C,

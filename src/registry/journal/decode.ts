@@ -18,7 +18,7 @@ export interface DecodedEntry extends Required<Entry> {
   content: Content
 }
 
-/** @throws RangeError for an invalid body */
+/** Decodes the body of an entry. @throws RangeError for an invalid body */
 export function decodeEntry({
   kind,
   position,

@@ -19,7 +19,7 @@ const KIND_OF_CODE = new Map<number, EntryKind>(
   Object.entries(ENTRY_KIND).map(([kind, code]) => [code, kind as EntryKind]),
 )
 
-/** @throws RangeError for an unknown code */
+/** Kind of an entry by its code in the database. @throws RangeError for an unknown code */
 export function entryKindOfCode(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
   if (!kind)

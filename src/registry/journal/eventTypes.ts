@@ -8,7 +8,7 @@ export interface EventFieldValues<Cluster> {
   cluster: Cluster
   clusterOrNull: Cluster | null
   name: string
-  /** Stored address. */
+  /** Stored address of the wallet. */
   wallet: Buffer
   wei: bigint
   flag: boolean

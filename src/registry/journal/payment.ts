@@ -48,12 +48,12 @@ export interface PaymentContent {
   name: string | null
 }
 
-/** @throws RangeError for a payment that the schema refuses */
+/** Encodes the body of a payment's entry. @throws RangeError for a payment that the schema refuses */
 export function encodePayment(payment: CommunityPaymentBody): Buffer {
   return encodeBody('pay_community_name', schema, payment)
 }
 
-/** @throws RangeError */
+/** Decodes the body of a payment's entry. @throws RangeError for a body that the schema refuses */
 export function decodePayment(body: Buffer): PaymentContent {
   const payment = decodeBody('pay_community_name', schema, body)
   const { community, name } = payment

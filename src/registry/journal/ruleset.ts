@@ -23,7 +23,7 @@ export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
 export const RULESET_VERSION = RULESETS.length
 export const NEWEST_RULESET = rulesetOf(RULESET_VERSION)
 
-/** @throws RangeError for an unknown version */
+/** Ruleset of a version. @throws RangeError for an unknown version */
 export function rulesetOf(version: number): Ruleset {
   const rules = RULESETS[version - 1]
   if (rules) return rules

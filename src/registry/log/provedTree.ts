@@ -29,7 +29,10 @@ export class ProvedTree {
     this.#proved = new Map(edge)
   }
 
-  /** @throws RangeError where the tiles at the tree's end do not give its root; what `read` throws */
+  /**
+   * Opens a tree and proves its last tiles.
+   * @throws RangeError where the tiles at the tree's end do not give its root; also what `read` throws
+   */
   static async open(
     tree: TreeHash,
     { size, root }: Pick<TreeHead, 'size' | 'root'>,

@@ -115,8 +115,8 @@ export function rootByInclusion(
 }
 
 /**
- * Ranges whose hashes prove that a tree begins with an older tree (RFC 6962, section 2.1.2). @param oldSize at least
- * 1
+ * Ranges whose hashes prove that a tree begins with an older tree (RFC 6962, section 2.1.2).
+ * @param oldSize at least 1
  */
 export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []

@@ -74,7 +74,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   blockHash: Buffer | null
   /** Order among the payments: a program's count from 1 (per kind), or the log's index in its block. */
   sequence: number
-  /** Stored address. */
+  /** Stored address of the payer. */
   payer: Buffer
   /** Currency and amount: `native`, or the token's address or mint as responses show it; amount in base units. */
   money: { token: string; amount: bigint }

@@ -5,27 +5,27 @@ export class ByteSink {
   #buffer = Buffer.alloc(FIRST_BYTES)
   #length = 0
 
-  /** Forgets what was written. */
+  /** Forgets the written bytes. */
   clear(): void {
     this.#length = 0
   }
 
-  /** @param value 0 to 255 */
+  /** Writes one byte. @param value 0 to 255 */
   byte(value: number): void {
     this.#length = this.#room(1).writeUInt8(value, this.#length)
   }
 
-  /** @param value signed, two bytes */
+  /** Writes a signed integer of two bytes. */
   int16(value: number): void {
     this.#length = this.#room(2).writeInt16BE(value, this.#length)
   }
 
-  /** @param value signed, four bytes */
+  /** Writes a signed integer of four bytes. */
   int32(value: number): void {
     this.#length = this.#room(4).writeInt32BE(value, this.#length)
   }
 
-  /** @param value safe integer, or signed; eight bytes */
+  /** Writes an integer of eight bytes. @param value safe integer, or signed bigint */
   int64(value: number | bigint): void {
     const buffer = this.#room(8)
     if (typeof value === 'bigint') this.#length = buffer.writeBigInt64BE(value, this.#length)
@@ -40,12 +40,12 @@ export class ByteSink {
     this.#length += value.length
   }
 
-  /** @param value text whose characters are a byte each */
+  /** Writes a text whose characters are a byte each. */
   latin1(value: string): void {
     this.#length += this.#room(value.length).write(value, this.#length, 'latin1')
   }
 
-  /** A copy of what was written. */
+  /** A copy of the written bytes. */
   copy(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.#length))
   }
