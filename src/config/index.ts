@@ -109,7 +109,8 @@ export function readMirrorConfig(
 }
 
 /**
- * Checks settings that may contradict each other. @param report receives each problem; default: throws the first
+ * Makes the configuration. Checks settings that may contradict each other.
+ * @param report receives each problem; default: throws the first
  */
 function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
   if (!base.databaseUrl)

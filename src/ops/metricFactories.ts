@@ -8,7 +8,7 @@ export type MetricSamples<Label extends string> = readonly (readonly [
 
 /** Functions that create counters and gauges. Values are read at collection, or counted or set by the caller. */
 export function metricFactories(registry: Registry) {
-  /** Options of a metric whose values are read at collection. @param read returns all values */
+  /** Options of a metric. @param read returns all values at collection; absent where the caller counts or sets them */
   const optionsOf = <Label extends string>(
     name: string,
     help: string,

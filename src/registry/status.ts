@@ -100,7 +100,7 @@ export interface HubCredit {
 export type Refund =
   /** The refund is in progress. */
   | 'held'
-  /** Refunded: the payer may withdraw it from the payments contract. */
+  /** The payment is refunded: the payer may withdraw the money from the payments contract. */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'

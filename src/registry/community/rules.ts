@@ -235,9 +235,9 @@ const decode = ({
   requirements,
 })
 
-/** Rules as stored in the journal: complete, in canonical form. */
+/** Codec of rules as stored in the journal: complete, in canonical form. */
 export const communityRules = z.codec(communityRulesParts, finished, { encode, decode })
-/** Rules of a request; missing parts are empty. */
+/** Rules in an API request; missing parts are empty. */
 export const communityRulesInput = z
   .codec(communityRulesParts.partial(), finished, { encode, decode })
   .refine(({ requirements }) => addressesIn(requirements) <= MAX_ALLOWLIST, {

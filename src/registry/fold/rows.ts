@@ -15,7 +15,7 @@ export interface JournalHead {
   minimumWei: bigint
 }
 
-/** Keys of the rows that a batch may read. Byte strings are texts made by `keyOf`. */
+/** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
 export interface JournalRowKeys {
   names: Set<string>
   /** Wallets whose verified entry is needed. Each may also create a cluster. */

@@ -97,7 +97,7 @@ function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uin
   return rootOfRow(tree, splitTileHashes(hashes.subarray(offset * HASH_BYTES, end)))
 }
 
-/** Root of a complete subtree, computed from a row of its hashes whose number is a power of two. */
+/** Root of a complete subtree, computed from the hashes of all its nodes on one level. */
 export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Array {
   let above = row
   while (above.length > 1) above = pairs(tree, above)

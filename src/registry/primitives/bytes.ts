@@ -15,7 +15,7 @@ export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${bufferOf(bytes).
 
 /** A big-endian 32-byte word as an unsigned integer. */
 export function wordToBigInt(word: Uint8Array): bigint {
-  // fast path without text for nearly all amounts, because this runs once per log
+  // fast path without hex text, for nearly all amounts, because the conversion runs once per log
   for (let i = 0; i < word.length - 16; i++) if (word[i] !== 0) return BigInt(toHex(word))
   if (word.length < 16) return BigInt(toHex(word))
   const low = new DataView(word.buffer, word.byteOffset + word.length - 16, 16)
