@@ -56,8 +56,9 @@ const recoveryStatement = (address: string): string =>
   `Recover the private key of the wallet ${address}. Sign this only to get that key yourself; it serves once.`
 
 /**
- * Message bound to one address: EIP-4361 (Sign-In with Ethereum), for other kinds of wallets the same text without
- * a chain id. A contract has to sign this message, because one owner's signature may be valid for several contract wallets.
+ * Message bound to one address: EIP-4361 (Sign-In with Ethereum), for other kinds of wallets the same text without a
+ * chain id. A contract has to sign this message, because one owner's signature may be valid for several contract
+ * wallets.
  */
 export function boundMessage({
   domain,

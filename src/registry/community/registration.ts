@@ -37,7 +37,7 @@ export interface RegistrationInputs {
   nowMs: number
   /** The caller is verified in the community's cluster. */
   isOwner: boolean
-  /** Requested beneficiary: none, a wallet of the caller's own cluster, or another wallet. The API's v1 treats none as `own`. */
+  /** For whom: nobody named, a wallet of the caller's own cluster, or another wallet. API v1 treats `none` as `own`. */
   beneficiary: 'none' | 'own' | 'other'
   /** The name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
