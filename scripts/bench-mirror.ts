@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { GrowingTree } from '../src/registry/log/append.js'
 import { beginningLeaf } from '../src/registry/log/beginning.js'
-import { treeHash } from '../src/registry/log/hash.js'
-import { logKeysOf, signedNote } from '../src/registry/log/signer.js'
+import { sha256TreeHasher } from '../src/registry/log/hash.js'
+import { logKeysOfSeeds, signCheckpoint } from '../src/registry/log/signer.js'
 import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
 import { freePort } from '../src/testing/processes/ports.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
@@ -13,7 +13,7 @@ import { cpuMs, describeMachine, runBench, treeCpuMs } from './bench/bench.js'
 import { buildDaemon } from './bench/programs.js'
 
 const names = Number(process.argv[2] ?? 100_000)
-const keys = logKeysOf([Buffer.alloc(32, 7)])
+const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 const ORIGIN = 'names.example/mainnet/1'
 const walletOf = (i: number) => `0x${((i + 1) * 2_654_435_761).toString(16).padStart(40, '0')}`
 
@@ -40,11 +40,11 @@ function writeFiles(folder: string): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), bytes)
   }
-  const tree = new GrowingTree(treeHash)
+  const tree = new GrowingTree(sha256TreeHasher)
   let entries: Buffer[] = []
   const flush = () => {
     const index = Math.floor(tree.size / TILE_WIDTH)
-    const tiles = tree.append(entries.map((entry) => treeHash.leaf(entry)))
+    const tiles = tree.append(entries.map((entry) => sha256TreeHasher.leaf(entry)))
     for (const tile of tiles) write(`mainnet/1/${tilePath(tile)}`, tile.hashes)
     write(`mainnet/1/${bundlePath({ index, width: entries.length })}`, packBundle(entries))
     entries = []
@@ -52,7 +52,7 @@ function writeFiles(folder: string): void {
   for (const leaf of leaves()) if (entries.push(Buffer.from(leaf)) === TILE_WIDTH) flush()
   if (entries.length > 0) flush()
   const head = { origin: ORIGIN, size: tree.size, root: tree.root }
-  write('mainnet/checkpoint', signedNote(head, keys)!)
+  write('mainnet/checkpoint', signCheckpoint(head, keys)!)
 }
 
 await runBench(async ({ home, onEnd }) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Route } from '../src/api/http/route.js'
-import { priceOf } from '../src/api/limits/costs.js'
+import { priceOfRoute } from '../src/api/limits/costs.js'
 import { openApiDocuments, routes } from '../src/api/routes.js'
 import { writeOrCheck } from './generatedFile.js'
 
@@ -18,7 +18,7 @@ const nameOf = ({ method, path, aliases = [] }: Route): string =>
 
 const byPrice = new Map<string, string[]>()
 for (const route of routes) {
-  const { text } = priceOf(route)
+  const { text } = priceOfRoute(route)
   byPrice.set(text, [...(byPrice.get(text) ?? []), nameOf(route)])
 }
 const others = [

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   type AlarmName,
   FINALITY_ALARM_MS,
-  LOOP_LIMIT_MS,
+  INTERNAL_ERROR_ALARM_MS,
   LOW_BALANCE_LAMPORTS,
   LOW_RUNWAY_MS,
-  OLD_JOB_MS,
-  OWN_ERROR_ALARM_MS,
-  SHORT_OF_TIME_SHARE,
+  OLD_JOB_ALARM_MS,
+  PAYMENT_SHORT_OF_TIME_SHARE,
+  STUCK_LOOP_ALARM_MS,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
-import { ALARM_SHARE } from '../src/ops/failedRequests.js'
+import { FAILED_REQUESTS_ALARM_SHARE } from '../src/ops/failedRequests.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
 import { StageClock } from '../src/ops/stages.js'
@@ -70,7 +70,7 @@ const ownError = {
   network: 'mainnet',
   chain: '1',
   count: 1,
-  ageMs: OWN_ERROR_ALARM_MS,
+  ageMs: INTERNAL_ERROR_ALARM_MS,
   lastError: 'TypeError',
 }
 const led = (role: string, isLeading: boolean) => ({ network: 'mainnet', role, isLeading })
@@ -168,7 +168,7 @@ const short = [
     state: 'sent',
     count: 1,
     oldestMs: NOW_MS,
-    heldShare: SHORT_OF_TIME_SHARE + 0.01,
+    heldShare: PAYMENT_SHORT_OF_TIME_SHARE + 0.01,
   },
 ]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
@@ -189,7 +189,7 @@ const REHEARSALS: Record<AlarmName, State> = {
   },
   ClusterdTrustFell: { chain: { trust: 'trusted', trustNodes: 1 } },
   ClusterdChainBehind: { chain: { tailBlock: 90 } },
-  ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: LOOP_LIMIT_MS + 1_000 }] } },
+  ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: STUCK_LOOP_ALARM_MS + 1_000 }] } },
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },
   ClusterdOwnErrors: { process: { ownErrors: [{ ...ownError, ageMs: 1_000 }] } },
   ClusterdPaymentsWait: { paymentsWaitS: 301 },
@@ -224,11 +224,11 @@ const REHEARSALS: Record<AlarmName, State> = {
 /** Limits of rules that compare with another number than 0. Null: src has no constant for the limit. */
 const LIMITS: Partial<Record<AlarmName, number | null>> = {
   ClusterdFinalityStandsStill: FINALITY_ALARM_MS / 1_000,
-  ClusterdLoopHangs: LOOP_LIMIT_MS / 1_000,
-  ClusterdJobsWait: OLD_JOB_MS / 1_000,
-  ClusterdOwnErrors: OWN_ERROR_ALARM_MS / 1_000,
-  ClusterdPaymentsShortOfTime: SHORT_OF_TIME_SHARE,
-  ClusterdErrors: ALARM_SHARE,
+  ClusterdLoopHangs: STUCK_LOOP_ALARM_MS / 1_000,
+  ClusterdJobsWait: OLD_JOB_ALARM_MS / 1_000,
+  ClusterdOwnErrors: INTERNAL_ERROR_ALARM_MS / 1_000,
+  ClusterdPaymentsShortOfTime: PAYMENT_SHORT_OF_TIME_SHARE,
+  ClusterdErrors: FAILED_REQUESTS_ALARM_SHARE,
   ClusterdRelayerRunsDry: LOW_RUNWAY_MS / 1_000,
   ClusterdRelayAuthorityRunsDry: Number(LOW_BALANCE_LAMPORTS),
   ClusterdNotLed: null,

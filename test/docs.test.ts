@@ -7,7 +7,7 @@ import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
-import { confirmation } from '../src/registry/primitives/confirmation.js'
+import { confirmationSchema } from '../src/registry/primitives/confirmation.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
 
@@ -189,7 +189,7 @@ describe('docs/run/configuration.md', () => {
 
   it('has every form of a confirmation policy', () => {
     const row = text.split('\n').find((line) => line.startsWith('| `confirmation` |'))
-    const forms = confirmation.options.flatMap(({ in: form }) =>
+    const forms = confirmationSchema.options.flatMap(({ in: form }) =>
       'options' in form
         ? form.options.map((tag) => `\`"${tag}"\``)
         : Object.keys(form.shape).map((field) => `{ "${field}": n }`),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { bech32 } from '@scure/base'
 import bs58 from 'bs58'
-import { bodyLimit } from '../../src/api/http/body.js'
+import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
@@ -218,7 +218,7 @@ function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
       connections: 4,
       call(n) {
         const route = withBody[n % withBody.length]!
-        const body = bodies[Math.floor(n / withBody.length) % bodies.length]!(bodyLimit(route))
+        const body = bodies[Math.floor(n / withBody.length) % bodies.length]!(bodyLimitBytes(route))
         return { ...costliestRequest(route, scene), body, headers }
       },
     },
@@ -242,7 +242,7 @@ function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
 
 /** Bodies that a route refuses for their form or size. */
 const refusedBodies = (route: Route): string[] =>
-  route.body ? Object.values(REFUSED_BODIES).map((bodyOf) => bodyOf(bodyLimit(route))) : []
+  route.body ? Object.values(REFUSED_BODIES).map((bodyOf) => bodyOf(bodyLimitBytes(route))) : []
 
 const titleOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`
 

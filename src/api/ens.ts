@@ -6,10 +6,10 @@ import { route } from './http/route.js'
 import { okResponses, z } from './http/schema.js'
 import { ENS_PRICE } from './limits/costs.js'
 import { nameUrls } from './names/metadata.js'
-import { addressText } from './v1/schemas.js'
+import { addressSchema } from './v1/schemas.js'
 
 const asked = z.object({
-  sender: addressText,
+  sender: addressSchema,
   data: z
     .string()
     .openapi({ description: 'The call of resolve(bytes,bytes)', example: '0x9061b923' }),

@@ -26,7 +26,7 @@ export const expiredProofExample = {
   },
 }
 /** The wallet is of another kind than its proof. */
-export const proofOfOtherKindExample = { ...expiredProofExample.body, type: 'bitcoin' }
+export const proofOfWrongTypeExample = { ...expiredProofExample.body, type: 'bitcoin' }
 export const walletsExample = [
   { address: EXAMPLE_WALLET, name: 'cold' },
   { address: OTHER_EXAMPLE_WALLET, name: 'warm', isPrivate: false },

@@ -1,12 +1,12 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { indexPage } from '../web/page.js'
-import { closeRefused } from './guard/socketLimits.js'
+import { closeRefusedConnection } from './guard/socketLimits.js'
 import { type Answer, answerOfJsonBytes, responseMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
 import { openApiDocuments } from './routes.js'
-import type { Exchange } from './serving/exchange.js'
+import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
@@ -29,14 +29,14 @@ const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
  */
 export function createExpressApp(
   { finish, gate }: RouteServerOptions,
-  serveRoute: (route: typeof profileRoute, exchange: Exchange) => void,
+  serveRoute: (route: typeof profileRoute, exchange: HttpExchange) => void,
   trustProxy: number | readonly string[],
   methodsOf: (url: string) => readonly string[],
 ): Express {
   const app = express()
   app.set('trust proxy', trustProxy)
   for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)
-  const serve = (exchange: Exchange, answerOf: () => Answer): void => {
+  const serve = (exchange: HttpExchange, answerOf: () => Answer): void => {
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
@@ -46,7 +46,7 @@ export function createExpressApp(
       finish(exchange, responseMessage(errorAnswer(error)), meter.fields(), error)
     }
   }
-  const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>
+  const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
     app.get(path, (req, res) => {
       const exchange = ofExpress(req, res, path)
       serve(exchange, () => answerOf(exchange))
@@ -69,12 +69,12 @@ export function createExpressApp(
    * Answers a CORS preflight. A preflight above the rate limit gets its normal response too, because a page could not
    * read an error, and its connection ends. `Retry-After` lets a proxy end the client's connection.
    */
-  const servePreflight = (exchange: Exchange): void => {
+  const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
       gate.ofPreflights(exchange).spend(1)
     } catch (thrown) {
-      closeRefused(exchange)
+      closeRefusedConnection(exchange)
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }
     exchange.res.writeHead(204, headers).end()
@@ -98,7 +98,7 @@ export function createExpressApp(
   return app
 }
 
-const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
+const ofExpress = (req: Request, res: Response, route: string): HttpExchange => ({
   req,
   res,
   route,

@@ -2,12 +2,12 @@ import type { RequestListener, Server } from 'node:http'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
-import { readFeed } from './feed/port.js'
+import { readFeedForDelivery } from './feed/port.js'
 import {
+  applySocketLimits,
   closeAfterResponse,
-  closeRefused,
+  closeRefusedConnection,
   isAfterLastResponse,
-  protectServer,
   serverLimits,
 } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
@@ -15,7 +15,7 @@ import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
 import { createRateLimitGate } from './limits/gate.js'
 import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
-import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
+import { createResponseSender, type ResponseSenderDeps } from './serving/answerer.js'
 import { collapseSlashes, createRouter } from './serving/router.js'
 import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
 import { profileRoute } from './v1/lookups.js'
@@ -27,7 +27,9 @@ const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
+export interface ApiDeps
+  extends ContextDeps,
+    Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed'> {
   /** Further routes, of chain families outside the interface. */
   moreRoutes?: readonly Route[]
   /** Time after which a request is answered with 503. Default 15 s. */
@@ -46,10 +48,10 @@ export type Api = ReturnType<typeof createApi>
 export function createApi(deps: ApiDeps) {
   const contexts = createRequestContexts(deps)
   let isClosing = false
-  const answer = createAnswerer(deps)
+  const answer = createResponseSender(deps)
   const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
     if (isClosing) closeAfterResponse(exchange)
-    else if (REFUSALS.has(message.status)) closeRefused(exchange)
+    else if (REFUSALS.has(message.status)) closeRefusedConnection(exchange)
     answer(exchange, message, ...more)
   }
   const serving = {
@@ -99,7 +101,7 @@ export function createApi(deps: ApiDeps) {
     limits: serverLimits(deps.keepAliveMs),
     /** Sets the limits that `createServer` does not take; called once with the server. */
     protect(server: Server): void {
-      closeUnused = protectServer(server, deps.maxConnections)
+      closeUnused = applySocketLimits(server, deps.maxConnections)
     },
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
@@ -119,6 +121,6 @@ export function createApi(deps: ApiDeps) {
       closeUnused()
     },
     /** Reads a network's feed for deliveries that this process starts. */
-    readFeed: (network: Network, query: FeedQuery) => readFeed(contexts[network], query),
+    readFeed: (network: Network, query: FeedQuery) => readFeedForDelivery(contexts[network], query),
   }
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
-import { errorSentence, isOwnError } from '../ops/log/errors.js'
+import { errorSentence, isInternalError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
@@ -90,7 +90,7 @@ export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<
   } catch (error) {
     if ([AmountError, BridgeError, ChainUnavailableError].some((known) => error instanceof known))
       throw error
-    if (isOwnError(error)) throw error
+    if (isInternalError(error)) throw error
     throw new ChainUnavailableError(`${what}: ${errorSentence(error)}`, { cause: error })
   }
 }

@@ -1,10 +1,10 @@
 import {
   neededRequirementInputs,
   type RequirementInputs,
-  tokenKey,
+  requiredTokenKey,
 } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
-import { familyOf } from '../registry/families.js'
+import { familyOfLabel } from '../registry/families.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
 import { ChainUnavailableError, type CommunityPort, rethrowAsUnavailable } from './chain.js'
 import type { Call, Nodes } from './rpc/nodes.js'
@@ -48,7 +48,7 @@ export async function readRequirementInputs(
     Promise.all(
       tokens.map(
         async (token) =>
-          [tokenKey(token), await balanceOf(question.ports, token, address)] as const,
+          [requiredTokenKey(token), await balanceOf(question.ports, token, address)] as const,
       ),
     ),
     clusters.length > 0 ? question.verifiedIn(clusters) : new Set<string>(),
@@ -61,7 +61,7 @@ async function balanceOf(
   { network, token }: { network: string; token: string },
   wallet: Wallet,
 ): Promise<bigint> {
-  if (wallet.type !== familyOf(network).addressType) return 0n
+  if (wallet.type !== familyOfLabel(network).addressType) return 0n
   const port = ports.find(({ label }) => label === network)
   if (!port) throw new ChainUnavailableError(`chain "${network}" is not configured`)
   return port.tokenBalance(token, wallet.text)

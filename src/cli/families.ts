@@ -1,10 +1,10 @@
-import type { FamilyKey } from '../registry/families.js'
+import type { ChainFamilyKey } from '../registry/families.js'
 import { evmCommands } from './contracts/commands.js'
 import type { FamilyCommands } from './family.js'
 import { solanaCommands } from './solana/commands.js'
 
 /** The commands of each family. */
-export const FAMILY_COMMANDS: Readonly<Record<FamilyKey, FamilyCommands>> = {
+export const FAMILY_COMMANDS: Readonly<Record<ChainFamilyKey, FamilyCommands>> = {
   evm: evmCommands,
   solana: solanaCommands,
 }

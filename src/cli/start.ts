@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { isOfLocalWorld } from '../config/environment.js'
+import { isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
@@ -64,7 +64,7 @@ async function run(read: () => Config): Promise<void> {
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)
-  const isAskedToStop = untilAskedToStop(isOfLocalWorld())
+  const isAskedToStop = untilAskedToStop(isStartedByLocalWorld())
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)

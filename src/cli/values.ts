@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type ChainConfig, ConfigError, readChains, readEnvironment } from '../config/index.js'
+import { type ChainConfig, ConfigError, readChainsFile, readEnvironment } from '../config/index.js'
 import { parseAddress } from '../registry/primitives/address.js'
 import { parseClusterName } from '../registry/primitives/name.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
@@ -42,7 +42,7 @@ export function networksOfOptions(options: NetworkOptions): readonly Network[] {
 /** @throws ConfigError where the chains file does not have the label */
 export function configuredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
-  const config = readChains(chainsFile).chains.find((chain) => chain.label === label)
+  const config = readChainsFile(chainsFile).chains.find((chain) => chain.label === label)
   if (!config) throw new ConfigError(`The chains file ${chainsFile} has no chain "${label}".`)
   return config
 }

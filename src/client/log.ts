@@ -1,5 +1,5 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
-import { generationInLogName, parseEventId, readBeginning } from '../registry/log/beginning.js'
+import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
 import {
   formatNote,
   fromBase64,
@@ -12,7 +12,7 @@ import { ProvedTree } from '../registry/log/provedTree.js'
 import {
   bundlePath,
   type EntryBundle,
-  hashOfRange,
+  rangeHashFromTiles,
   TILE_WIDTH,
   type Tile,
   tileAt,
@@ -22,10 +22,10 @@ import {
   unpackBundle,
 } from '../registry/log/tiles.js'
 import {
-  consistencyRanges,
-  createTreeHash,
+  consistencyProofRanges,
+  createTreeHasher,
   HASH_BYTES,
-  isConsistent,
+  isConsistencyProofValid,
   isSameHash,
   type Sha256,
 } from '../registry/log/tree.js'
@@ -97,7 +97,7 @@ export class LogReader {
   readonly #accept: string | undefined
   readonly #key: Uint8Array
   readonly #sha256: Sha256
-  readonly #tree: ReturnType<typeof createTreeHash>
+  readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when the comparisons that began earlier have ended. A new one waits for it. */
   #compared: Promise<unknown> = Promise.resolve()
 
@@ -112,7 +112,7 @@ export class LogReader {
     this.#domain = options.domain
     this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
-    this.#tree = createTreeHash(this.#sha256)
+    this.#tree = createTreeHasher(this.#sha256)
     this.last = options.last ?? null
   }
 
@@ -263,11 +263,11 @@ export class LogReader {
       throw logMismatch(
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
-    const ranges = last.size > 0 ? consistencyRanges(last.size, head.size) : []
+    const ranges = last.size > 0 ? consistencyProofRanges(last.size, head.size) : []
     const tiles = await this.#tiles(head, tilesForRanges(ranges, head.size), signal)
-    const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
+    const proof = ranges.map((range) => rangeHashFromTiles(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
-    if (!isSame || !isConsistent(this.#tree, last, head, proof))
+    if (!isSame || !isConsistencyProofValid(this.#tree, last, head, proof))
       throw logMismatch(
         `The log ${head.origin} has forked: its history is not the one of ${last.size} entries.`,
       )
@@ -372,7 +372,7 @@ function entryText(entry: Uint8Array): string {
 /** @throws ClusterdError log_mismatch */
 function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   try {
-    return readBeginning(text, origin)
+    return readBeginningLeaf(text, origin)
   } catch (cause) {
     throw logMismatch(`The first entry of ${origin} is not its beginning.`, cause)
   }

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
+import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
-  type ClusterSections,
-  checkClusters,
-  clusterShape,
-  configuredClusters,
+  checkNodeClusters,
+  configuredNodeClusters,
   findHubDraft,
-  missingSettings,
+  missingNodeClusterSettings,
+  type NodeClusterSections,
+  nodeClusterSchemas,
   settingsPerNetwork,
-  withClusterPresets,
+  withNodeClusterPresets,
 } from './clusters.js'
 import { networkDeploymentSchema } from './deployment.js'
-import { ConfigError, combinedError, parseInput } from './error.js'
+import { ConfigError, combinedConfigError, parseInput } from './error.js'
 import { type DraftChain, evmChainSchema } from './evmChain.js'
 import {
   chainIdRecord,
@@ -55,7 +55,7 @@ const ensParent = z.strictObject({
 /** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */
 const sections = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
-  ...clusterShape,
+  ...nodeClusterSchemas,
   ens: settingsPerNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
@@ -87,7 +87,7 @@ const chainsFile = sections
       ctx.addIssue({ code: 'custom', path, message })
     checkChains(file, issue)
     checkNetworks(file, issue)
-    checkClusters(file, issue)
+    checkNodeClusters(file, issue)
     return file
   })
   .transform(withDefaults)
@@ -105,7 +105,7 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
   return {
-    ...withClusterPresets(file),
+    ...withNodeClusterPresets(file),
     deliveries: {
       mainnet: settingsOf('mainnet', mainnet),
       testnet: settingsOf('testnet', testnet),
@@ -118,7 +118,7 @@ type Issue = (path: (string | number)[], message: string) => void
 function checkChains({ chains }: Sections, issue: Issue): void {
   chains.forEach((chain, i) => {
     const { label, network, contract, communityPayments, watchOnly } = chain
-    if (NETWORK_LABELS[label] !== network)
+    if (NETWORK_OF_CHAIN_LABEL[label] !== network)
       issue(['chains', i, 'network'], `label "${label}" belongs to the other network`)
     if (chains.findIndex((chain) => chain.label === label) < i)
       issue(['chains', i, 'label'], `"${label}" is listed twice`)
@@ -136,7 +136,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    const isUsed = [...ofNetwork, ...configuredClusters(file)].some(
+    const isUsed = [...ofNetwork, ...configuredNodeClusters(file)].some(
       (one) => one.network === network,
     )
     if (isUsed && hubs.length !== 1)
@@ -155,8 +155,8 @@ export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
 export type DraftEnsParent = z.output<typeof ensParent>
 export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
 export interface ChainsFile
-  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof ClusterSections>,
-    ClusterSections {
+  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof NodeClusterSections>,
+    NodeClusterSections {
   readonly chains: readonly ChainConfig[]
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
@@ -169,17 +169,19 @@ export const emptyChainsFile = (): ChainsFile => {
 }
 
 /** Reads a chains file that must be complete. @throws ConfigError, also where a contract is not deployed yet */
-export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
+export const readChainsFile = (file: string): ChainsFile =>
+  complete(readDraftChainsFile(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export const readDraft = (file: string): DraftChainsFile => parseDraft(readJson(file), file)
+export const readDraftChainsFile = (file: string): DraftChainsFile =>
+  parseDraftChainsFile(readJson(file), file)
 
 /** New fields that a chains file does not set. @throws ConfigError */
 export const readMissingNewFields = (file: string): NewField[] =>
-  missingNewFields(chainsSchema(), readJson(file))
+  missingNewFields(chainsFileJsonSchema(), readJson(file))
 
 /** JSON schema of a chains file. */
-export const chainsSchema = (): JsonSchema =>
+export const chainsFileJsonSchema = (): JsonSchema =>
   z.toJSONSchema(sections, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 
 function readJson(file: string): unknown {
@@ -207,12 +209,12 @@ function textOf(file: string): string {
 }
 
 /** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
-export const parseDraft = (json: unknown, file: string): DraftChainsFile =>
+export const parseDraftChainsFile = (json: unknown, file: string): DraftChainsFile =>
   parseInput(chainsFile, json, whereOf(file))
 
 /** Validates the content of a complete chains file. @throws ConfigError */
 export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
-  complete(parseDraft(json, file), file)
+  complete(parseDraftChainsFile(json, file), file)
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
@@ -233,7 +235,7 @@ function complete(draft: DraftChainsFile, file: string): ChainsFile {
         `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
       )
   }
-  faults.push(...missingSettings(draft))
-  if (faults.length > 0) throw combinedError(faults, whereOf(file))
+  faults.push(...missingNodeClusterSettings(draft))
+  if (faults.length > 0) throw combinedConfigError(faults, whereOf(file))
   return draft as ChainsFile
 }

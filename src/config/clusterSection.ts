@@ -6,7 +6,7 @@ import type { DraftChain } from './evmChain.js'
  * A section of the chains file, for a chain family with at most one cluster of nodes (such as Solana's) per network.
  * Payments on such a cluster are quoted, and relayed to the hub.
  */
-export interface ClusterSection<Draft extends object = object> {
+export interface NodeClusterSection<Draft extends object = object> {
   readonly family: ChainFamily
   /** Schema of the settings of one network's cluster of nodes. */
   readonly cluster: z.ZodType<Draft>
@@ -19,7 +19,7 @@ export interface ClusterSection<Draft extends object = object> {
 }
 
 /** Settings of a cluster in a complete chains file. */
-export type CompleteCluster<
-  Section extends ClusterSection,
+export type CompleteNodeCluster<
+  Section extends NodeClusterSection,
   Draft = z.output<Section['cluster']>,
 > = Draft & Readonly<Required<Pick<Draft, keyof Section['missing'] & keyof Draft>>>

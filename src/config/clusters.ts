@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { LabelledKey } from '../registry/families.js'
+import type { LabelledFamilyKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import type { ClusterSection, CompleteCluster } from './clusterSection.js'
+import type { CompleteNodeCluster, NodeClusterSection } from './clusterSection.js'
 import type { DraftChain } from './evmChain.js'
 import { chainPresetOf } from './presets.js'
 import { solanaSection } from './solana.js'
@@ -13,7 +13,7 @@ export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Setting
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Sections of the chains file for clusters of nodes (such as Solana's), by their keys. */
-const SECTIONS = { solana: solanaSection } satisfies Record<LabelledKey, ClusterSection>
+const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NodeClusterSection>
 type Sections = typeof SECTIONS
 type Key = keyof Sections
 const KEYS = Object.keys(SECTIONS) as Key[]
@@ -23,29 +23,33 @@ type Shape<Settings> = Settings extends z.ZodType
   : never
 
 /** Schemas of the chains file's sections for clusters of nodes, by section key. */
-export const clusterShape = Object.fromEntries(
-  Object.entries<ClusterSection>(SECTIONS).map(([key, { cluster }]) => [
+export const nodeClusterSchemas = Object.fromEntries(
+  Object.entries<NodeClusterSection>(SECTIONS).map(([key, { cluster }]) => [
     key,
     settingsPerNetwork(cluster),
   ]),
 ) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
 /** Settings of all clusters of nodes in a complete chains file, by section key. */
-export type ClusterSections = { readonly [K in Key]: PerNetwork<CompleteCluster<Sections[K]>> }
+export type NodeClusterSections = {
+  readonly [K in Key]: PerNetwork<CompleteNodeCluster<Sections[K]>>
+}
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
-export const emptyClusterSections = z.object(clusterShape).parse({}) as ClusterSections
+export const emptyNodeClusterSections = z
+  .object(nodeClusterSchemas)
+  .parse({}) as NodeClusterSections
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
   readonly key: Key
   readonly network: Network
-  readonly section: ClusterSection
+  readonly section: NodeClusterSection
   readonly own: object
 }
 
 /** The clusters of nodes that a chains file configures, in all sections and networks. */
-export const configuredClusters = (drafts: Drafts): Found[] =>
+export const configuredNodeClusters = (drafts: Drafts): Found[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
@@ -61,11 +65,11 @@ export const findHubDraft = (
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in missing settings of clusters from the presets of their network's hub. A local hub has no presets. */
-export function withClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
+export function withNodeClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
   file: Sections,
 ): Sections {
   const known: Record<string, object> = {}
-  for (const { key, network, section, own } of configuredClusters(file)) {
+  for (const { key, network, section, own } of configuredNodeClusters(file)) {
     const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
@@ -75,11 +79,11 @@ export function withClusterPresets<Sections extends Drafts & { chains: readonly 
 }
 
 /** Reports clusters of nodes whose settings contradict the hub of their network. */
-export function checkClusters(
+export function checkNodeClusters(
   file: Drafts & { chains: readonly DraftChain[] },
   issue: (path: string[], message: string) => void,
 ): void {
-  for (const { key, network, section, own } of configuredClusters(file)) {
+  for (const { key, network, section, own } of configuredNodeClusters(file)) {
     const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
     const refusal = section.refusal(own, hub?.local ?? false)
@@ -88,8 +92,8 @@ export function checkClusters(
 }
 
 /** Sentences about the missing settings of clusters of nodes in a draft of the chains file. */
-export const missingSettings = (drafts: Drafts): string[] =>
-  configuredClusters(drafts).flatMap(({ key, network, section, own }) =>
+export const missingNodeClusterSettings = (drafts: Drafts): string[] =>
+  configuredNodeClusters(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(own, field) === undefined)
       .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { readDraft } from './chainsFile.js'
+import { readDraftChainsFile } from './chainsFile.js'
 import { desiredChainDeployments } from './desired.js'
 import { chainPresetOf } from './presets.js'
 
@@ -34,7 +34,7 @@ function desired(
     file,
     JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }),
   )
-  return desiredChainDeployments(readDraft(file), 'testnet')
+  return desiredChainDeployments(readDraftChainsFile(file), 'testnet')
 }
 
 describe('desired', () => {

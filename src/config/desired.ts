@@ -15,7 +15,7 @@ type Hex = `0x${string}`
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
 /** Desired settings of the bridge on one chain. All are explicit, so LayerZero's defaults never apply. */
-export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
+export type DesiredBridgeSettings = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { parseChainsFile, parseDraft, readConfig } from './index.js'
+import { parseChainsFile, parseDraftChainsFile, readConfig } from './index.js'
 
 const folder = useFolder()
 
@@ -60,7 +60,7 @@ it.each([
 
 it('a draft may omit the resolver, a start needs it', () => {
   const file = { ...example, ens: { mainnet: { ...of('bundles.eth'), resolver: undefined } } }
-  expect(parseDraft(file, 'x').ens.mainnet?.parent).toBe('bundles.eth')
+  expect(parseDraftChainsFile(file, 'x').ens.mainnet?.parent).toBe('bundles.eth')
   expect(() => parseChainsFile(file, 'x')).toThrow(
     /`clusterd contracts deploy --ens bundles.eth` deploys it/,
   )

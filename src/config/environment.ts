@@ -286,14 +286,14 @@ export type Environment = z.output<typeof environment>
 export type CommandFlags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
 /** True if a local world (a test network on this machine) started this process. */
-export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
+export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**
  * Sets missing variables from the file `.env` of the current folder, then from the `.env` of a local world in the
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
-  if (isOfLocalWorld()) return
+  if (isStartedByLocalWorld()) return
   if (existsSync('.env')) process.loadEnvFile('.env')
   const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
   if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
@@ -307,7 +307,9 @@ export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.Pro
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
 /** Environment variables of this process with further ones, for a program that a command starts. */
-export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+export const environmentWithVariables = (
+  more: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv => ({
   ...process.env,
   ...more,
 })

@@ -19,7 +19,7 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
-  throw combinedError(
+  throw combinedConfigError(
     parsed.error.issues.map(
       ({ path, message }) => `${nameOf(z.core.toDotPath(path)) || 'the content'}: ${message}`,
     ),
@@ -28,7 +28,7 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /** Creates one error with a line for each fault. @param where names the input */
-export const combinedError = (faults: readonly string[], where: string): ConfigError =>
+export const combinedConfigError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1
       ? `In ${where}, ${faults[0]}.`

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
-import { NETWORK_LABELS, NETWORKS } from '../registry/primitives/network.js'
+import {
+  confirmationSchema,
+  defaultConfirmationPolicy,
+} from '../registry/primitives/confirmation.js'
+import { NETWORK_OF_CHAIN_LABEL, NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import {
   durationMsOrNull,
@@ -24,7 +27,7 @@ const fields = z.strictObject({
     .string()
     .refine(
       (label) => chainPresetOf(label) !== undefined,
-      `is not a network label of the interface (${Object.keys(NETWORK_LABELS).join(', ')})`,
+      `is not a network label of the interface (${Object.keys(NETWORK_OF_CHAIN_LABEL).join(', ')})`,
     ),
   role: z.enum(['hub', 'spoke']),
   chainId: positiveInt.optional(),
@@ -44,7 +47,7 @@ const fields = z.strictObject({
   /** The message library of a local chain, which accepts messages from the relayer. */
   messageLib: evmAddress.optional(),
   startBlock: nonnegativeInt.default(0),
-  confirmation: confirmation.optional(),
+  confirmation: confirmationSchema.optional(),
   pollMs: positiveInt.default(2_000),
   /** Maximum that the relayer pays per unit of gas; default 20 times the median of the last 1,024 blocks. */
   maxGasPriceWei: weiText.transform(BigInt).optional(),
@@ -97,7 +100,7 @@ function withPreset(chain: z.output<typeof fields>) {
     eid: chain.eid ?? preset?.eid,
     gasToken: chain.gasToken ?? preset?.gasToken ?? IN_ETHER,
     explorer: chain.explorer ?? preset?.explorer,
-    confirmation: chain.confirmation ?? defaultConfirmation(chain.role, preset?.label),
+    confirmation: chain.confirmation ?? defaultConfirmationPolicy(chain.role, preset?.label),
   }
 }
 

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { type ChainsFile, emptyChainsFile, readChains } from './chainsFile.js'
-import { configuredClusters, emptyClusterSections } from './clusters.js'
+import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
+import { configuredNodeClusters, emptyNodeClusterSections } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { logKeysFrom, readRoleKey, relayerAddressOf } from './relayerKey.js'
+import { addressOfSigningKey, readLogKeys, readRoleKey } from './relayerKey.js'
 
 export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
   parseChainsFile,
-  parseDraft,
-  readChains,
-  readDraft,
+  parseDraftChainsFile,
+  readChainsFile,
+  readDraftChainsFile,
   readMissingNewFields,
 } from './chainsFile.js'
 export {
   type CommandFlags,
   type Environment,
-  environmentWith,
+  environmentWithVariables,
   loadEnvFile,
   localDaemonEnv,
   readEnvironment,
@@ -28,8 +28,8 @@ export {
 export { ConfigError } from './error.js'
 export type { DraftChain } from './evmChain.js'
 export { sealKeystore } from './keystore.js'
-export { chainPresetOf, evmLabelsOf } from './presets.js'
-export { logKeysFrom } from './relayerKey.js'
+export { chainPresetOf, evmChainLabelsOf } from './presets.js'
+export { readLogKeys } from './relayerKey.js'
 export type { SolanaConfig } from './solana.js'
 
 export const DEFAULT_PORT = 3000
@@ -41,7 +41,7 @@ export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorC
 /** Reads the environment and the chains file. @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
   const base = readEnvironment(env, flags)
-  return configOf(base, () => readChains(base.chainsFile))
+  return configOf(base, () => readChainsFile(base.chainsFile))
 }
 
 /**
@@ -54,7 +54,7 @@ export function readConfigWithProblems() {
   const base = readEnvironment()
   const config = configOf(
     base,
-    () => readChains(base.chainsFile),
+    () => readChainsFile(base.chainsFile),
     (problem) => problems.push(problem),
   )
   return { config, problems }
@@ -98,11 +98,11 @@ export function readMirrorConfig(
     roles: ['api'],
   }
   const config = configOf(base, () => {
-    const chains = existsSync(base.chainsFile) ? readChains(base.chainsFile) : emptyChainsFile()
+    const chains = existsSync(base.chainsFile) ? readChainsFile(base.chainsFile) : emptyChainsFile()
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
-    return { ...chains, ...emptyClusterSections, chains: hubs, ens: {} }
+    return { ...chains, ...emptyNodeClusterSections, chains: hubs, ens: {} }
   })
   const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
   return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
@@ -123,7 +123,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = configuredClusters(chains)
+  const [quoting] = configuredNodeClusters(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(
       new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`)),
@@ -136,7 +136,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
         'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
       ),
     )
-  if (relayerKey && ensKey && relayerAddressOf(relayerKey) === relayerAddressOf(ensKey))
+  if (relayerKey && ensKey && addressOfSigningKey(relayerKey) === addressOfSigningKey(ensKey))
     report(
       new ConfigError(
         'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',
@@ -151,7 +151,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
     /** Keys that sign the log of the feed; empty: the log is not signed. */
-    logKeys: logKeysFrom(base.logKeySources),
+    logKeys: readLogKeys(base.logKeySources),
     /** Signer of the relayer on EVM chains; undefined: none. */
     relayerKey,
     /** Signer of the ENS gateway's answers; undefined: none. */

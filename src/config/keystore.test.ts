@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { logKeysOf } from '../registry/log/signer.js'
+import { logKeysOfSeeds } from '../registry/log/signer.js'
 import { readEnvironment } from './environment.js'
 import { openKeystore, sealKeystore } from './keystore.js'
-import { logKeysFrom, readRoleKey } from './relayerKey.js'
+import { readLogKeys, readRoleKey } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSWORD = 'testpassword'
@@ -134,9 +134,9 @@ describe('the relayer’s keys', () => {
 
   it('of the log come from a keystore, before those of the environment', () => {
     const keysOf = (env: Record<string, string>) =>
-      logKeysFrom(readEnvironment(env).logKeySources).map(({ publicKey }) => publicKey)
-    const [newest] = logKeysOf([Buffer.from(SECRET, 'hex')])
-    const [former] = logKeysOf([Buffer.alloc(32, 1)])
+      readLogKeys(readEnvironment(env).logKeySources).map(({ publicKey }) => publicKey)
+    const [newest] = logKeysOfSeeds([Buffer.from(SECRET, 'hex')])
+    const [former] = logKeysOfSeeds([Buffer.alloc(32, 1)])
     const LOG_KEY = `0x${'01'.repeat(32)}`
     const kept = { LOG_KEYSTORE: RELAYER_KEYSTORE, LOG_PASSWORD_FILE: RELAYER_PASSWORD_FILE }
     expect(keysOf(kept)).toEqual([newest!.publicKey])

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { chainsSchema } from './chainsFile.js'
+import { chainsFileJsonSchema } from './chainsFile.js'
 import { missingNewFields } from './newFields.js'
 
-const unset = (file: object) => missingNewFields(chainsSchema(), file).map(({ field }) => field)
+const unset = (file: object) =>
+  missingNewFields(chainsFileJsonSchema(), file).map(({ field }) => field)
 
 it('names each new field once that a chains file does not set', () => {
   const chains = [{ label: '1', trust: 'compared' }, { label: '8453' }, { label: '10' }]

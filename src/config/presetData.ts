@@ -145,4 +145,4 @@ const CHAINS = [
 const endpoint = '0x1a44076050125825900e736c501f859c50fe728c' as const
 
 /** Public data of each EVM chain that has a label in the HTTP API. Labels are chain ids. */
-export const PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))
+export const CHAIN_PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))

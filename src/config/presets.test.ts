@@ -2,8 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { NETWORK_LABELS } from '../registry/primitives/network.js'
-import { chainPresetOf, evmLabelsOf, parseChainsFile, readChains, readDraft } from './index.js'
+import { NETWORK_OF_CHAIN_LABEL } from '../registry/primitives/network.js'
+import {
+  chainPresetOf,
+  evmChainLabelsOf,
+  parseChainsFile,
+  readChainsFile,
+  readDraftChainsFile,
+} from './index.js'
 
 const CONTRACT = `0x${'0a'.repeat(20)}`
 const rpcUrls = ['http://127.0.0.1:1']
@@ -18,8 +24,8 @@ const cluster = {
 
 describe('a preset', () => {
   it('is known for every EVM label of the interface', () => {
-    const labels = [...evmLabelsOf('mainnet'), ...evmLabelsOf('testnet')]
-    expect(labels.toSorted()).toEqual(Object.keys(NETWORK_LABELS).toSorted())
+    const labels = [...evmChainLabelsOf('mainnet'), ...evmChainLabelsOf('testnet')]
+    expect(labels.toSorted()).toEqual(Object.keys(NETWORK_OF_CHAIN_LABEL).toSorted())
     for (const label of labels) {
       const { network, eid, endpoint, layerZero } = chainPresetOf(label)!
       // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets
@@ -112,11 +118,14 @@ describe('a draft', () => {
       chains: [{ ...undeployed, chainId: 9_001 }, spoke],
       solana: { mainnet: { rpcUrls } },
     })
-    expect(readDraft(file).chains.map(({ contract }) => contract)).toEqual([undefined, CONTRACT])
-    expect(() => readChains(file)).toThrow(
+    expect(readDraftChainsFile(file).chains.map(({ contract }) => contract)).toEqual([
+      undefined,
+      CONTRACT,
+    ])
+    expect(() => readChainsFile(file)).toThrow(
       /no contract is named for "1": `clusterd contracts deploy` .*\n.*programId is missing: `clusterd solana deploy`.*\n.*feeds is missing/,
     )
-    expect(() => readChains(fileOf({ chains: [undeployed] }))).toThrow(
+    expect(() => readChainsFile(fileOf({ chains: [undeployed] }))).toThrow(
       /^In the chains file .*, no contract .* it\.$/,
     )
   })

@@ -1,10 +1,10 @@
-import { NETWORK_LABELS, type Network } from '../registry/primitives/network.js'
-import { PRESET_DATA } from './presetData.js'
+import { NETWORK_OF_CHAIN_LABEL, type Network } from '../registry/primitives/network.js'
+import { CHAIN_PRESET_DATA } from './presetData.js'
 
 type Hex = `0x${string}`
 
 /** Default settings of a public EVM chain, which a chains file may leave out. Addresses are in lower case. */
-export interface NetworkPreset {
+export interface ChainPreset {
   /** The chain's label in the HTTP API. */
   readonly label: string
   readonly network: Network
@@ -22,16 +22,16 @@ export interface NetworkPreset {
   readonly explorer: string
 }
 
-const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
-  PRESET_DATA.map((data) => [
+const PRESETS: ReadonlyMap<string, ChainPreset> = new Map(
+  CHAIN_PRESET_DATA.map((data) => [
     data.label,
-    { ...data, network: NETWORK_LABELS[data.label]!, chainId: Number(data.label) },
+    { ...data, network: NETWORK_OF_CHAIN_LABEL[data.label]!, chainId: Number(data.label) },
   ]),
 )
 
 /** The preset of an EVM chain, by its network label. */
-export const chainPresetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
+export const chainPresetOf = (label: string): ChainPreset | undefined => PRESETS.get(label)
 
 /** Labels of a network's EVM chains, in the order of their chain ids. */
-export const evmLabelsOf = (network: Network): readonly string[] =>
-  Object.keys(NETWORK_LABELS).filter((label) => NETWORK_LABELS[label] === network)
+export const evmChainLabelsOf = (network: Network): readonly string[] =>
+  Object.keys(NETWORK_OF_CHAIN_LABEL).filter((label) => NETWORK_OF_CHAIN_LABEL[label] === network)

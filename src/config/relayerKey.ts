@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { type LogKeys, logKeysOf } from '../registry/log/signer.js'
+import { type LogKeys, logKeysOfSeeds } from '../registry/log/signer.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
@@ -10,7 +10,7 @@ import { readSecretFile } from './secretFiles.js'
 type Hex = `0x${string}`
 
 /** Key of the relayer or of the ENS signer: a private key in this process, or an external signer. */
-export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
+export type EvmSigningKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
 /** Where a key is: in a keystore file with its password file, or in an external signer with the key's address. */
 export interface KeySources {
@@ -27,7 +27,7 @@ type SourceNames = Readonly<Record<keyof KeySources, string>>
 export function readRoleKey(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
-): RelayerKey | undefined {
+): EvmSigningKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = rest
   const names: SourceNames = {
     keystore: `${role}_KEYSTORE`,
@@ -42,11 +42,11 @@ export function readRoleKey(
   // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
-  return privateKey ? { privateKey } : readOptionKey(rest, names)
+  return privateKey ? { privateKey } : readKeyFromOptions(rest, names)
 }
 
 /** Keys that sign the feed's log, newest first: the keystore's key, then the environment's keys. @throws ConfigError */
-export function logKeysFrom({
+export function readLogKeys({
   seeds,
   keystore,
   passwordFile,
@@ -54,11 +54,11 @@ export function logKeysFrom({
   const names = { keystore: 'LOG_KEYSTORE', passwordFile: 'LOG_PASSWORD_FILE' }
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   const newest = keystore ? [fromHex(fromKeystore(keystore, passwordFile, names))] : []
-  return logKeysOf([...newest, ...seeds])
+  return logKeysOfSeeds([...newest, ...seeds])
 }
 
 /** Address of a key's account, in lower case. */
-export const relayerAddressOf = (key: RelayerKey): Hex =>
+export const addressOfSigningKey = (key: EvmSigningKey): Hex =>
   'address' in key
     ? key.address
     : toHex(
@@ -69,7 +69,10 @@ const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** Reads a key from a keystore or an external signer; undefined where neither is set. @throws ConfigError */
-export function readOptionKey(sources: KeySources, names: SourceNames): RelayerKey | undefined {
+export function readKeyFromOptions(
+  sources: KeySources,
+  names: SourceNames,
+): EvmSigningKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)
     throw new ConfigError(`${names.keystore} and ${names.signerUrl} exclude one another: set one.`)

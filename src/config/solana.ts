@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { SOLANA } from '../registry/families.js'
-import { lookupAddress } from '../registry/primitives/address.js'
+import { parseWalletOrNull } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { ClusterSection, CompleteCluster } from './clusterSection.js'
+import type { CompleteNodeCluster, NodeClusterSection } from './clusterSection.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
 /** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
 const base58Key = z
   .string()
-  .refine((text) => lookupAddress(text)?.type === 'solana', 'must be 32 bytes in base58')
+  .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')
 
 /** Schema of a network's settings for Solana's cluster of nodes. */
 const cluster = z
@@ -86,6 +86,6 @@ export const solanaSection = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-} satisfies ClusterSection<DraftCluster>
+} satisfies NodeClusterSection<DraftCluster>
 
-export type SolanaConfig = CompleteCluster<typeof solanaSection>
+export type SolanaConfig = CompleteNodeCluster<typeof solanaSection>

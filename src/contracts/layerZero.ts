@@ -1,4 +1,4 @@
-import { PRESET_DATA } from '../config/presetData.js'
+import { CHAIN_PRESET_DATA } from '../config/presetData.js'
 
 /** LayerZero V2 on a chain: its endpoint id and its EndpointV2. */
 export interface LayerZeroEnd {
@@ -8,5 +8,5 @@ export interface LayerZeroEnd {
 
 /** LayerZero's endpoints of the EVM chains, by network label. */
 export const layerZero: Readonly<Record<string, LayerZeroEnd>> = Object.fromEntries(
-  PRESET_DATA.map(({ label, eid, endpoint }) => [label, { eid, endpoint }]),
+  CHAIN_PRESET_DATA.map(({ label, eid, endpoint }) => [label, { eid, endpoint }]),
 )

@@ -12,7 +12,7 @@ import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type IndexRun, runIndexers } from '../indexer/run.js'
 import { type MirrorRun, runMirror } from '../mirror/run.js'
-import type { Context } from '../ops/context.js'
+import type { NetworkContext } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { WorkerLoops } from '../ops/loops.js'
@@ -158,7 +158,7 @@ export class Daemon {
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
   }
 
-  async #startMirrors(opening: Omit<Context, 'network' | 'signal'>): Promise<void> {
+  async #startMirrors(opening: Omit<NetworkContext, 'network' | 'signal'>): Promise<void> {
     const { mirror, isSqlServed } = this.#config
     if (!mirror) return
     for (const network of mirror.networks) {
@@ -287,7 +287,7 @@ export class Daemon {
   }
 
   /** Starts a network's relayer, if there is something to send, and a key or the setting to watch. */
-  #startRelayer(ctx: Context, opened: readonly OpenedChain[]): void {
+  #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config
     const parts = this.#families

@@ -4,7 +4,7 @@ import { refusePooler } from '../db/pg/pooler.js'
 import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { Logger } from '../ops/log/log.js'
-import { pause } from '../ops/notify.js'
+import { pauseUntilSignal } from '../ops/notify.js'
 import { reportOncePerMinute } from '../ops/reportOncePerMinute.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
@@ -39,7 +39,7 @@ export async function startDaemon(
       const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
       if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
       report(error as Error)
-      await pause(DATABASE_PAUSE_MS, signal)
+      await pauseUntilSignal(DATABASE_PAUSE_MS, signal)
     }
   }
 }

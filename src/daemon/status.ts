@@ -8,11 +8,11 @@ import type { LeaderRole } from '../db/pg/codes.js'
 import { isReachable } from '../db/pg/pool.js'
 import type { IndexRun } from '../indexer/run.js'
 import type { MirrorRun } from '../mirror/run.js'
-import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from '../ops/alarms.js'
+import { type AlarmName, alarmLogFields, type Problem, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
-import { errorSentence, fallbackIf, isOwnError } from '../ops/log/errors.js'
+import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import type { LoopState, WorkerLoops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import type { NodeCounters } from '../ops/rpcMetrics.js'
@@ -47,7 +47,7 @@ export interface StatusSources {
 
 /** Answer of /health: whether the loops of this process turn. */
 export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
-  const stuck = loops.states().filter(({ ageMs }) => ageMs > LOOP_LIMIT_MS)
+  const stuck = loops.states().filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
     isGood: stuck.length === 0,
     status: stuck.length === 0 ? 'ok' : 'stuck',
@@ -62,7 +62,7 @@ export async function readinessOf(sources: StatusSources) {
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [NO_ANSWER]),
     ...healthOf(sources).stuck.map(
-      ({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`,
+      ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
   ]
   return {
@@ -170,14 +170,14 @@ const textOf = ({ text }: Problem): string => text
 const alarmAnswer = ({ alarm, text }: Problem) => ({
   text,
   remedy: REMEDIES[alarm],
-  ...alarmFields(alarm),
+  ...alarmLogFields(alarm),
 })
 
 /** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
   withTimeout(
     PROBE_LIMIT_MS,
-    fallbackIf(answer, (error) => !isOwnError(error), otherwise),
+    fallbackOnExpectedError(answer, (error) => !isInternalError(error), otherwise),
     otherwise,
   )
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { headAlarmMs } from '../ops/chainState.js'
+import { staleHeadAgeMs } from '../ops/chainState.js'
 import { HeadClock } from './headClock.js'
 
 const clockOf = (...heads: [number: number, seconds: number][]): HeadClock => {
@@ -26,8 +26,8 @@ describe('the usual time between blocks', () => {
   })
 
   it('sets the alarm limit: 20 blocks, at least a minute', () => {
-    expect(headAlarmMs(12_000)).toBe(240_000)
-    expect(headAlarmMs(250)).toBe(60_000)
-    expect(headAlarmMs(null)).toBe(300_000)
+    expect(staleHeadAgeMs(12_000)).toBe(240_000)
+    expect(staleHeadAgeMs(250)).toBe(60_000)
+    expect(staleHeadAgeMs(null)).toBe(300_000)
   })
 })

@@ -12,7 +12,7 @@ import { markPaymentsAppended } from '../db/payments/payments.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { clustersWithVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
-import { alarmFields } from '../ops/alarms.js'
+import { alarmLogFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs, type WakeUp } from '../ops/notify.js'
@@ -22,7 +22,7 @@ import { areRequirementsMet, requirementsHash } from '../registry/community/requ
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
 import { encodePayment } from '../registry/journal/payment.js'
-import { mapKey, txKey } from '../registry/primitives/bytes.js'
+import { mapKey, txKeyOfHash } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
@@ -106,7 +106,7 @@ export function paymentJudgeWorker(
       const isAlarm = waitingMs >= ALARM_AFTER_MS
       if (isAlarm && !isAlarmed)
         log.error(
-          { network, waiting, waitingMs, reason, ...alarmFields('ClusterdPaymentsWait') },
+          { network, waiting, waitingMs, reason, ...alarmLogFields('ClusterdPaymentsWait') },
           NO_ANSWER,
         )
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
@@ -307,7 +307,7 @@ function entryOf({ payment, hash, isMet }: Read, freed: number | undefined): Dec
   return decodeEntry({
     kind: 'pay_community_name',
     position: { chain, block, logIndex: sequence },
-    txKey: txKey(tx),
+    txKey: txKeyOfHash(tx),
     causeMs: payment.paidMs,
     body: encodePayment({
       tx,

@@ -1,8 +1,8 @@
-import { alarmFields } from '../ops/alarms.js'
+import { alarmLogFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { reportLostCommits } from '../ops/lostCommits.js'
 import type { Worker } from '../ops/worker.js'
-import { feedLogWorker, type LogWorkerOptions } from '../push/log.js'
+import { type FeedLogWorkerOptions, feedLogWorker } from '../push/log.js'
 
 /** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
@@ -10,7 +10,7 @@ const BEHIND_LIMIT_MS = 60_000
 /** The worker that maintains the feed's signed log, with its metric and alarms. */
 export function signedLogWorker(
   ctx: LeaderContext,
-  options: Omit<LogWorkerOptions, 'onWentBack' | 'onBehind'>,
+  options: Omit<FeedLogWorkerOptions, 'onWentBack' | 'onBehind'>,
 ): Worker {
   const { network, metrics, loops, log } = ctx
   const alarm = 'ClusterdLogBehind'
@@ -25,7 +25,7 @@ export function signedLogWorker(
       if (events === 0) levelMs = nowMs
       if (nowMs - levelMs < BEHIND_LIMIT_MS) return void loops.raised.delete(key)
       const text = `the signed log of ${network} is ${events} events behind its feed`
-      if (!loops.raised.has(key)) log.error({ network, ...alarmFields(alarm) }, text)
+      if (!loops.raised.has(key)) log.error({ network, ...alarmLogFields(alarm) }, text)
       loops.raised.set(key, { alarm, text })
     },
   })

@@ -8,10 +8,10 @@ import { whileLeading } from '../db/pg/leader.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
-import type { Context, LeaderContext } from '../ops/context.js'
+import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LastSignedLog, type LogWorkerOptions } from '../push/log.js'
+import { type FeedLogWorkerOptions, LastSignedLog } from '../push/log.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
@@ -38,7 +38,7 @@ export interface NetworkSources {
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Name and keys of the feed's log. */
-  log: Pick<LogWorkerOptions, 'domain' | 'keys'>
+  log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>
 }
 
 export interface IndexRun {
@@ -53,7 +53,7 @@ export interface IndexRun {
  * Runs a network's indexers while this process leads it. Each chain has its own worker, so that none delays another.
  */
 export function runIndexers(
-  ctx: Context,
+  ctx: NetworkContext,
   sources: NetworkSources,
   at: { leases: pg.Pool; listener: Listener },
 ): IndexRun {

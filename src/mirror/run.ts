@@ -5,8 +5,8 @@ import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { type IndexRun, retentionWorker } from '../indexer/run.js'
-import { alarmFields, type Problem } from '../ops/alarms.js'
-import type { Context } from '../ops/context.js'
+import { alarmLogFields, type Problem } from '../ops/alarms.js'
+import type { NetworkContext } from '../ops/context.js'
 import { runWorkers } from '../ops/worker.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
@@ -33,7 +33,7 @@ export interface MirrorSettings {
  * @throws Error for a network that has its own journal; TypeError for a bad URL or key
  */
 export async function runMirror(
-  ctx: Context,
+  ctx: NetworkContext,
   { source, isSqlServed, isExpected }: MirrorSettings,
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<MirrorRun> {
@@ -50,7 +50,7 @@ export async function runMirror(
     const isNews = health.failed(error)
     const { alarm } = health.problem()!
     if (isNews && alarm === 'ClusterdMirrorRefused')
-      log.error({ network, err: error, ...alarmFields(alarm) }, 'the mirror takes nothing in')
+      log.error({ network, err: error, ...alarmLogFields(alarm) }, 'the mirror takes nothing in')
   }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
   const lead = { ...at, network, role: 'index', signal, loops, onError } as const

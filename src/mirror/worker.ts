@@ -10,8 +10,8 @@ import { BackgroundWork } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { generationInLogName, readBeginning } from '../registry/log/beginning.js'
-import { treeHash } from '../registry/log/hash.js'
+import { generationInLogName, readBeginningLeaf } from '../registry/log/beginning.js'
+import { sha256TreeHasher } from '../registry/log/hash.js'
 import { type LeafEvent, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
 
@@ -117,7 +117,7 @@ async function takeIn(
   const generation = generationInLogName(origin, network)!
   const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, partialTilesOf(known))
-  const tree = new GrowingTree(treeHash, { size: known, edge })
+  const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
   const background = new BackgroundWork()
   await inTransaction(pool, async (client) => {
     const copy = await MirrorWriter.open(
@@ -158,7 +158,7 @@ async function takeIn(
 
 /** The log to which a log's first leaf refers. */
 function previousOf(text: string, { origin }: SignedHead, network: Network) {
-  const previous = readBeginning(text, origin)
+  const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
   if (previous === null) return null
   if (generation === null || generation >= generationInLogName(origin, network)!)

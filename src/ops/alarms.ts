@@ -1,22 +1,22 @@
 import type { REMEDIES } from './generated/remedies.js'
 
 /** Time without a completed iteration after which a worker's loop counts as stuck, ms. */
-export const LOOP_LIMIT_MS = 120_000
+export const STUCK_LOOP_ALARM_MS = 120_000
 /**
  * Age of the newest finalized block that raises an alarm, ms. Ethereum finalizes in 13 to 20 minutes, and its rollups
  * follow it.
  */
 export const FINALITY_ALARM_MS = 60 * 60_000
 /** Age from which a waiting job of the outbox raises an alarm. */
-export const OLD_JOB_MS = 3_600_000
+export const OLD_JOB_ALARM_MS = 3_600_000
 /** How long the alarm of an error of our own code lasts, ms. */
-export const OWN_ERROR_ALARM_MS = 3_600_000
+export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**
  * A payment that has to be settled or released is short of time after this share of the time in which its payer cannot
  * reclaim it. It then raises an alarm, and its job comes before others.
  */
-export const SHORT_OF_TIME_SHARE = 0.8
+export const PAYMENT_SHORT_OF_TIME_SHARE = 0.8
 /** The balance of a relayer's account is low if it lasts for less than this time. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The balance of the relay authority on Solana is low below this: the fees of 2,000 transactions. */
@@ -33,7 +33,7 @@ export interface Problem {
 }
 
 /** Fields of a log line that point to an alarm's remedy. */
-export const alarmFields = (alarm: AlarmName) => ({
+export const alarmLogFields = (alarm: AlarmName) => ({
   alarm,
   see: `docs/run/alarms.md#${alarm.toLowerCase()}`,
 })

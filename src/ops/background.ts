@@ -13,7 +13,7 @@ export const countApiRequest = (): void => {
 }
 
 /** Length of the pause after a part of background work during which `arrived` requests arrived, ms. */
-export const pauseMsAfter = (workedMs: number, arrived: number): number =>
+export const backgroundPauseMs = (workedMs: number, arrived: number): number =>
   Math.floor(Math.min(workedMs, arrived * PAUSE_PER_REQUEST_MS, MAX_PAUSE_MS))
 
 /**
@@ -33,7 +33,10 @@ export class BackgroundWork {
 
   /** Pauses after a part. The signal ends the pause early. */
   async pause(signal?: AbortSignal): Promise<void> {
-    const pauseMs = pauseMsAfter(performance.now() - this.#resumedMs, requests - this.#requests)
+    const pauseMs = backgroundPauseMs(
+      performance.now() - this.#resumedMs,
+      requests - this.#requests,
+    )
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {})
     this.#requests = requests
     this.#resumedMs = performance.now()

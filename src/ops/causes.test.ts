@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
-import { chainErrorOf, errorCause } from './causes.js'
+import { chainErrorSentence, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6432'), {
@@ -38,7 +38,7 @@ it.each([
   ['clocks that differ', named('ClockError'), null],
   ['our own code', new TypeError('x is undefined'), null],
 ])('a chain is blamed for its own failures alone: %s', (_, error, sentence) => {
-  expect(chainErrorOf(error)).toBe(sentence)
+  expect(chainErrorSentence(error)).toBe(sentence)
 })
 
 it.each([

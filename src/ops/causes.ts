@@ -1,4 +1,4 @@
-import { errorSentence, isOwnError } from './log/errors.js'
+import { errorSentence, isInternalError } from './log/errors.js'
 
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
@@ -9,7 +9,7 @@ const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', '
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
 
 /** Beginnings of the messages of `pg` errors without a code, such as a broken connection or an ended pool. */
-export const DATABASE_DRIVER_MESSAGE =
+export const DATABASE_DRIVER_ERROR_PATTERN =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 /** Error codes of Prisma. */
 const PRISMA = /^P[12]\d{3}$/
@@ -29,9 +29,11 @@ export function errorCause(error: unknown, depth = 0): ErrorCause {
 /** True for errors of `pg` and Prisma, including answers of the server, which have a severity. */
 function isOfDriver(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return 'severity' in error || PRISMA.test(code) || DATABASE_DRIVER_MESSAGE.test(error.message)
+  return (
+    'severity' in error || PRISMA.test(code) || DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
+  )
 }
 
 /** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */
-export const chainErrorOf = (error: unknown): string | null =>
-  isOwnError(error) || errorCause(error) !== 'other' ? null : errorSentence(error)
+export const chainErrorSentence = (error: unknown): string | null =>
+  isInternalError(error) || errorCause(error) !== 'other' ? null : errorSentence(error)

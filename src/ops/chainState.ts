@@ -61,7 +61,7 @@ const HEAD_ALARM_BLOCKS = 20
 const UNKNOWN_BLOCK_MS = 15_000
 
 /** Age from which a chain's head counts as stalled, ms. */
-export const headAlarmMs = (blockMs: number | null): number =>
+export const staleHeadAgeMs = (blockMs: number | null): number =>
   Math.max(LEAST_HEAD_ALARM_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
 /** Age of a chain's head, ms. Null before a node has answered. */
@@ -71,7 +71,7 @@ export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number)
 /** True if a chain's head is stalled or was never read. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
-  return ageMs === null || ageMs > headAlarmMs(state.blockMs)
+  return ageMs === null || ageMs > staleHeadAgeMs(state.blockMs)
 }
 
 /** How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. */

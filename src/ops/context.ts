@@ -5,7 +5,7 @@ import type { WorkerLoops } from './loops.js'
 import type { Metrics } from './metrics.js'
 
 /** Dependencies that the workers of one network share. */
-export interface Context {
+export interface NetworkContext {
   network: Network
   pool: pg.Pool
   log: Logger
@@ -16,7 +16,7 @@ export interface Context {
 }
 
 /** Context of the workers while this process leads. Its signal also fires when another process takes over. */
-export interface LeaderContext extends Context {
+export interface LeaderContext extends NetworkContext {
   /** Number of this leadership, and fencing token of its writes: writes with an earlier epoch fail. */
   epoch: number
 }

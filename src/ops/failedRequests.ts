@@ -5,7 +5,7 @@ import { errorSentence } from './log/errors.js'
 
 /** Failed requests of a route are a problem from this number on, and above this share of the route's requests. */
 const LEAST_FAILED = 3
-export const ALARM_SHARE = 0.5
+export const FAILED_REQUESTS_ALARM_SHARE = 0.5
 
 interface Counted {
   method: string
@@ -54,7 +54,7 @@ export class FailedRequests {
 
   /** A problem for each method and route of which more than half of the requests failed, with the newest error. */
   problems(): Problem[] {
-    const failing = this.shares().filter(({ share }) => share > ALARM_SHARE)
+    const failing = this.shares().filter(({ share }) => share > FAILED_REQUESTS_ALARM_SHARE)
     return failing.map(({ method, route, failed, all }) => {
       const why = this.#kinds.get(`${method} ${route}`)!.lastError
       const text = `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${why}`

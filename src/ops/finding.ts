@@ -5,7 +5,7 @@ import { withTimeout } from './notify.js'
 export type FindingLevel = 'ok' | 'warn' | 'bad'
 
 /** Result of a check of `clusterd doctor`, with advice where it is not `ok`. */
-export interface Finding {
+export interface DoctorFinding {
   about: string
   level: FindingLevel
   found: string
@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** Result of a check without its title. */
-export type CheckResult = Omit<Finding, 'about'>
+export type CheckResult = Omit<DoctorFinding, 'about'>
 
 /** Timeout of one check of `clusterd doctor`. */
 const LIMIT_MS = 15_000
@@ -35,7 +35,7 @@ export async function runCheck(
   about: string,
   advice: string,
   check: () => Promise<CheckResult>,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const late = failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice)
   const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) =>
     failureResult(errorSentence(error), advice),

@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
-import { InternalErrors, type LoopName } from './ownErrors.js'
+import { InternalErrors, type ProcessPartName } from './ownErrors.js'
 
-export interface LoopState extends LoopName {
+export interface LoopState extends ProcessPartName {
   /** Time since the loop's last iteration or sign of life, ms. */
   ageMs: number
   /** Number of failed iterations in a row. */
@@ -37,7 +37,7 @@ export class WorkerLoops {
     this.ownErrors = new InternalErrors(nowMs)
   }
 
-  start(name: LoopName) {
+  start(name: ProcessPartName) {
     const loop = {
       ...name,
       turnedMs: this.#nowMs(),

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import { type ChainState, chainProblem, headAgeMs, headAlarmMs } from './chainState.js'
+import { type ChainState, chainProblem, headAgeMs, staleHeadAgeMs } from './chainState.js'
 import { metricFactories } from './metricFactories.js'
 import { createRpcMetrics } from './rpcMetrics.js'
 
@@ -45,7 +45,7 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
   ofChain(
     'clusterd_chain_head_alarm_seconds',
     'Age from which the head counts as standing still: 20 times the usual time between blocks, at least 60 s',
-    ({ blockMs }) => secondsOf(headAlarmMs(blockMs)),
+    ({ blockMs }) => secondsOf(staleHeadAgeMs(blockMs)),
   )
   ofChain(
     'clusterd_chain_finality_age_seconds',

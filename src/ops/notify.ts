@@ -56,7 +56,7 @@ export const backoffPauseMs = (failures: number, pausesMs: readonly number[]): n
   pausesMs[Math.min(Math.max(failures, 1), pausesMs.length) - 1]!
 
 /** Waits until the time has passed or the signal fires. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pauseUntilSignal(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => {})
 }
 
@@ -70,6 +70,6 @@ export async function withTimeout<T, Late>(
   otherwise: Late,
 ): Promise<T | Late> {
   const ended = new AbortController()
-  const late = pause(ms, ended.signal).then(() => otherwise)
+  const late = pauseUntilSignal(ms, ended.signal).then(() => otherwise)
   return Promise.race([answer, late]).finally(() => ended.abort())
 }

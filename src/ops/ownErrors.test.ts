@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { OWN_ERROR_ALARM_MS } from './alarms.js'
-import { isOwnError, loggedError } from './log/errors.js'
+import { INTERNAL_ERROR_ALARM_MS } from './alarms.js'
+import { isInternalError, toLoggedError } from './log/errors.js'
 import { InternalErrors } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }
@@ -19,7 +19,7 @@ function setup() {
   const lines: Record<string, unknown>[] = []
   const clock = { nowMs: 0 }
   const log = pino(
-    { level: 'debug', serializers: { err: loggedError } },
+    { level: 'debug', serializers: { err: toLoggedError } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   )
   return { lines, clock, log, errors: new InternalErrors(() => clock.nowMs) }
@@ -62,14 +62,14 @@ it('an error is a problem while its alarm lasts', () => {
   const { clock, log, errors } = setup()
   expect(errors.problems()).toEqual([])
   errors.report(at, mistake(), log)
-  clock.nowMs = OWN_ERROR_ALARM_MS - 1
+  clock.nowMs = INTERNAL_ERROR_ALARM_MS - 1
   expect(errors.problems()).toEqual([
     {
       alarm: 'ClusterdOwnErrors',
       text: expect.stringContaining('errors of our own code in the relayer, mainnet, 1: 1'),
     },
   ])
-  clock.nowMs = OWN_ERROR_ALARM_MS
+  clock.nowMs = INTERNAL_ERROR_ALARM_MS
   expect(errors.problems()).toEqual([])
 })
 
@@ -81,5 +81,5 @@ it.each<[what: string, error: unknown, isOwn: boolean]>([
   ['a connection that fetch could not open', new TypeError('fetch failed', { cause: 1 }), false],
   ['what is no error', 'TypeError', false],
 ])('%s: is it ours?', (_, error, isOwn) => {
-  expect(isOwnError(error)).toBe(isOwn)
+  expect(isInternalError(error)).toBe(isOwn)
 })

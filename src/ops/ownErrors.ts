@@ -1,9 +1,9 @@
-import { alarmFields, OWN_ERROR_ALARM_MS, type Problem } from './alarms.js'
+import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type Problem } from './alarms.js'
 import { errorSentence } from './log/errors.js'
 import type { Logger } from './log/log.js'
 
 /** Name of a loop, or of another part of the process, in health, status and metrics. */
-export interface LoopName {
+export interface ProcessPartName {
   name: string
   network?: string
   chain?: string
@@ -16,7 +16,7 @@ const LOG_AGAIN_MS = 10 * 60_000
 const MOST_SENTENCES = 100
 
 /** Count of the errors of our own code in one loop or part of the process. */
-export interface InternalErrorCount extends LoopName {
+export interface InternalErrorCount extends ProcessPartName {
   /** Number of errors since the start of the process. */
   count: number
   /** Time since the last error, ms. */
@@ -25,7 +25,7 @@ export interface InternalErrorCount extends LoopName {
 }
 
 interface Place {
-  at: LoopName
+  at: ProcessPartName
   count: number
   lastMs: number
   lastError: string
@@ -48,7 +48,7 @@ export class InternalErrors {
    * @param at the loop, or another part of the process, that caught it
    * @param fields further fields of the log line, about what was being worked on
    */
-  report(at: LoopName, error: unknown, log: Logger, fields: object = {}): void {
+  report(at: ProcessPartName, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
     const lastError = errorSentence(error)
     const place = this.#placeOf(at)
@@ -66,7 +66,7 @@ export class InternalErrors {
     // a message may quote a client's input, so the number of remembered messages is limited
     if (place.loggedMs.size >= MOST_SENTENCES) place.loggedMs.clear()
     place.loggedMs.set(lastError, nowMs)
-    log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
+    log.error({ ...line, ...alarmLogFields('ClusterdOwnErrors') }, 'an error of our own code')
   }
 
   counts(): InternalErrorCount[] {
@@ -81,7 +81,7 @@ export class InternalErrors {
 
   /** A problem for each loop or part whose last error is recent enough for the alarm. */
   problems(): Problem[] {
-    const recent = this.counts().filter(({ ageMs }) => ageMs < OWN_ERROR_ALARM_MS)
+    const recent = this.counts().filter(({ ageMs }) => ageMs < INTERNAL_ERROR_ALARM_MS)
     return recent.map(({ name, network, chain, count, lastError }) => {
       const where = [name, network, chain].filter(Boolean).join(', ')
       const text = `errors of our own code in ${where}: ${count}, the last one ${lastError}`
@@ -89,7 +89,7 @@ export class InternalErrors {
     })
   }
 
-  #placeOf(at: LoopName): Place {
+  #placeOf(at: ProcessPartName): Place {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Registry } from 'prom-client'
 import type { LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
-import type { InternalErrorCount, LoopName } from './ownErrors.js'
+import type { InternalErrorCount, ProcessPartName } from './ownErrors.js'
 
 /** State of the process for its metrics. */
 export interface ProcessState {
@@ -57,7 +57,7 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
         Number(alarm !== null),
       ]),
   )
-  const labelsOf = ({ name, network = '', chain = '' }: LoopName) => ({
+  const labelsOf = ({ name, network = '', chain = '' }: ProcessPartName) => ({
     loop: name,
     network,
     chain,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { WorkerLoops } from './loops.js'
-import { createWakeUp, pause } from './notify.js'
+import { createWakeUp, pauseUntilSignal } from './notify.js'
 import {
   FatalError,
   LeadershipEndedError,
@@ -108,7 +108,7 @@ describe('workers', () => {
     notify.block()
     await expect.poll(() => steps).toEqual([1, 2])
     notify.block()
-    await pause(20, context.signal)
+    await pauseUntilSignal(20, context.signal)
     expect(steps).toEqual([1, 2])
     notify.notify()
     await running
@@ -123,7 +123,7 @@ describe('workers', () => {
       return 'idle'
     }
     const running = runWorkers([worker(count, { pollMs: 1, idleMs: 2 ** 30 })], context)
-    await pause(50, context.signal)
+    await pauseUntilSignal(50, context.signal)
     stop.abort()
     await running
     expect(steps).toBe(1)
@@ -218,7 +218,7 @@ describe('workers', () => {
     const hangs: Partial<Worker> = {
       step: async (_, alive) => {
         for (; signs < 4; signs++) {
-          await pause(limits.stepMs / 2, context.signal)
+          await pauseUntilSignal(limits.stepMs / 2, context.signal)
           alive()
         }
         return new Promise(() => {})

@@ -1,9 +1,15 @@
 import { setMaxListeners } from 'node:events'
-import { isOwnError } from './log/errors.js'
+import { isInternalError } from './log/errors.js'
 import type { Logger } from './log/log.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs, createWakeUp, pause, type WakeUp } from './notify.js'
-import type { LoopName } from './ownErrors.js'
+import {
+  BACKOFF_PAUSES_MS,
+  backoffPauseMs,
+  createWakeUp,
+  pauseUntilSignal,
+  type WakeUp,
+} from './notify.js'
+import type { ProcessPartName } from './ownErrors.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
 export class FatalError extends Error {
@@ -31,7 +37,7 @@ export interface Worker {
   /** Name in log messages, after "a step of". */
   name: string
   /** Fields of the worker's log lines. */
-  fields: Omit<LoopName, 'name'>
+  fields: Omit<ProcessPartName, 'name'>
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
@@ -148,14 +154,14 @@ async function repeat(
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      if (isOwnError(error)) loops.ownErrors.report({ ...fields, name }, error, log)
+      if (isInternalError(error)) loops.ownErrors.report({ ...fields, name }, error, log)
       else if (failures === 0)
         log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       loop.failed(error as Error)
       worker.onFailure?.(error as Error)
       failures += 1
-      await pause(backoffPauseMs(failures, errorPausesMs), signal)
+      await pauseUntilSignal(backoffPauseMs(failures, errorPausesMs), signal)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { readClusterIds, readJournalRange } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { clustersOfEvent } from '../registry/journal/eventForms.js'
-import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
+import { createV1EventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** An event of the feed, with its JSON as the API shows it. */
@@ -62,7 +62,7 @@ export async function readEvents(
   const found = await readFeedItems(db, network, range)
   if (!found) return null
   const { generation, newest, items, idOf } = found
-  const write = eventWriter(network, generation, idOf)
+  const write = createV1EventWriter(network, generation, idOf)
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isOwnError } from '../ops/log/errors.js'
+import { isInternalError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ChangeNotifications } from './changeNotifications.js'
 import { readEvents, type SerializedEvent } from './feedReader.js'
@@ -76,7 +76,7 @@ export class FeedTail {
         await this.#read(this.#place)
       } catch (error) {
         // nothing is lost while the database is unavailable: the next read finds the missed events
-        if (isOwnError(error)) this.#options.onOwnError?.(error)
+        if (isInternalError(error)) this.#options.onOwnError?.(error)
       }
     }
     // cleared in the same tick as the last check, so a later notification starts a new read

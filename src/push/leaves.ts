@@ -2,7 +2,7 @@ import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.j
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
-import { treeHash } from '../registry/log/hash.js'
+import { sha256TreeHasher } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import {
   concatHashes,
@@ -20,12 +20,12 @@ const LEAVES_A_TURN = 64
 const NO_TURN: WaitForEventLoopTurn = async () => {}
 
 /** Name and generation of a feed's signed log, and its network. */
-export type NetworkLog = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
+export type NetworkFeedLog = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
 /** Serializes entries `from` to `to` of a log from the journal; null where the log's generation has ended. */
 export async function readLogLeaves(
   db: Queryable,
-  { network, generation, origin }: NetworkLog,
+  { network, generation, origin }: NetworkFeedLog,
   { from, to }: { from: number; to: number },
   turn = NO_TURN,
 ): Promise<string[] | null> {
@@ -44,7 +44,7 @@ export async function readLogLeaves(
  */
 export async function readEntryBundle(
   db: Queryable,
-  log: NetworkLog,
+  log: NetworkFeedLog,
   { index, width }: EntryBundle,
   turn = NO_TURN,
 ): Promise<Uint8Array | null> {
@@ -60,7 +60,7 @@ export async function readEntryBundle(
   const made = await mapWithoutBlocking(
     turn,
     entries,
-    (entry) => treeHash.leaf(entry),
+    (entry) => sha256TreeHasher.leaf(entry),
     LEAVES_A_TURN,
   )
   if (!isSameHash(concatHashes(made), hashes))

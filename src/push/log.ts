@@ -12,9 +12,9 @@ import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
-import { treeHash } from '../registry/log/hash.js'
+import { sha256TreeHasher } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
-import { isSignedBy, type LogKeys, logOrigin, signedNote } from '../registry/log/signer.js'
+import { isLogSignedBy, type LogKeys, logOrigin, signCheckpoint } from '../registry/log/signer.js'
 import { isSameHash } from '../registry/log/tree.js'
 import { readFeedItems } from './feedReader.js'
 
@@ -47,7 +47,7 @@ export class LastSignedLog {
   }
 }
 
-export interface LogWorkerOptions {
+export interface FeedLogWorkerOptions {
   /** Domain of the service, with which the names of new logs begin. */
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
@@ -67,7 +67,7 @@ export interface LogWorkerOptions {
  */
 export function feedLogWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  options: LogWorkerOptions,
+  options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
   const { keys, notify = createWakeUp(), memory = new LastSignedLog() } = options
@@ -103,7 +103,7 @@ export function feedLogWorker(
           `no key signs the log ${log.origin} further: set LOG_KEY in this process, or begin a log without signatures by \`clusterd journal restored --yes\``,
         )
       }
-      if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
+      if (log && behind === 0 && isHere && isLogSignedBy(log, keys)) return 'idle'
       const grown = await grow(ctx, { ...followed, server, signed }, options)
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
@@ -126,7 +126,7 @@ export function feedLogWorker(
 async function grow(
   { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
   { generation, log, previous, server, signed }: FeedLogState & Signing,
-  { domain, keys }: Pick<LogWorkerOptions, 'domain' | 'keys'>,
+  { domain, keys }: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>,
 ): Promise<{ log: StoredLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? logOrigin(domain, network, generation)
   const size = log?.size ?? 0
@@ -137,17 +137,17 @@ async function grow(
   const leaves = found.items.map(leafWriter(found.idOf))
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
   const edge = await readTiles(pool, network, generation, partialTilesOf(size))
-  const tree = new GrowingTree(treeHash, { size, edge })
+  const tree = new GrowingTree(sha256TreeHasher, { size, edge })
   if (log) assertRoot(log, tree.root)
-  const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
+  const hashes = leaves.map((leaf) => sha256TreeHasher.leaf(Buffer.from(leaf)))
   if (signed) {
-    const until = new GrowingTree(treeHash, { size, edge })
+    const until = new GrowingTree(sha256TreeHasher, { size, edge })
     until.append(hashes.slice(0, signed.size - size))
     if (!isSameHash(until.root, signed.root)) return 'forked'
   }
   const tiles = tree.append(hashes)
   const head = { origin, size: tree.size, root: Buffer.from(tree.root) }
-  const note = signedNote(head, keys)
+  const note = signCheckpoint(head, keys)
   return { log: { ...head, generation, note, server }, tiles }
 }
 

@@ -1,5 +1,5 @@
 import type { TxProgress } from '../db/journal/transactions.js'
-import { fallbackIf, isOwnError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
 import { CapacityLimiter } from './capacityLimiter.js'
@@ -9,7 +9,7 @@ import type { ChangeNotifications } from './changeNotifications.js'
  * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
  * sockets for other requests.
  */
-export const MAX_LONG_POLLS_OF_PROCESS = { perClient: 500, total: 2_000 }
+export const MAX_LONG_POLLS = { perClient: 500, total: 2_000 }
 /** Interval at which a transaction in no table is looked up on the chains again, ms. Chains send no notification. */
 const ASK_AGAIN_MS = 5_000
 /** Time after which a wait ends in any case, ms. It is longer than any long poll. */
@@ -37,8 +37,8 @@ export class LongPolls {
     isLimited: boolean,
   ) {
     this.places = new CapacityLimiter({
-      ...MAX_LONG_POLLS_OF_PROCESS,
-      ...(!isLimited && { perClient: MAX_LONG_POLLS_OF_PROCESS.total }),
+      ...MAX_LONG_POLLS,
+      ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
     })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())
@@ -56,7 +56,11 @@ export class LongPolls {
     try {
       while (!this.#hasEnded && !signal.aborted) {
         // while the database is unavailable, wait for the notification of its return
-        const now = await fallbackIf(this.progressOf(tx), (error) => !isOwnError(error), null)
+        const now = await fallbackOnExpectedError(
+          this.progressOf(tx),
+          (error) => !isInternalError(error),
+          null,
+        )
         if ((now && now.records !== records) || performance.now() >= untilMs) return true
         await notify.wait(untilMs - performance.now(), signal)
       }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { DRAIN_MS, FeedStreams, waitForDrain } from './streams.js'
+import { FeedStreams, STREAM_DRAIN_TIMEOUT_MS, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -31,7 +31,7 @@ it('waits for a slow reader, and closes the stream at the time limit', async () 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   fill()
   const read = waitForDrain(res)
-  vi.advanceTimersByTime(DRAIN_MS - 1)
+  vi.advanceTimersByTime(STREAM_DRAIN_TIMEOUT_MS - 1)
   expect(res.destroyed).toBe(false)
   vi.advanceTimersByTime(1)
   expect(await read).toBe(false)

@@ -3,11 +3,11 @@ import PQueue from 'p-queue'
 import { CapacityLimiter, type CapacityLimits } from './capacityLimiter.js'
 
 /** Maximum number of open streams of the feed: of one address, and of the process. */
-export const MAX_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
+export const MAX_FEED_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
 /** Interval of heartbeats on a stream, ms: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
 /** Time within which a client has to read what was written to its stream, ms. */
-export const DRAIN_MS = 30_000
+export const STREAM_DRAIN_TIMEOUT_MS = 30_000
 /** Pause between two page reads for streams that are behind, ms: 5,000 events a second per process. */
 const PAGE_EVERY_MS = 20
 
@@ -22,8 +22,8 @@ export class FeedStreams {
   /** @param isLimited whether the number of streams of one address is limited */
   constructor(isLimited: boolean) {
     this.places = new CapacityLimiter({
-      ...MAX_STREAMS,
-      ...(!isLimited && { perClient: MAX_STREAMS.total }),
+      ...MAX_FEED_STREAMS,
+      ...(!isLimited && { perClient: MAX_FEED_STREAMS.total }),
     })
   }
 
@@ -76,7 +76,7 @@ export function waitForDrain(res: ServerResponse): Promise<boolean> {
     }
     const onDrain = () => end(true)
     const onClose = () => end(false)
-    const timer = setTimeout(() => res.destroy(), DRAIN_MS)
+    const timer = setTimeout(() => res.destroy(), STREAM_DRAIN_TIMEOUT_MS)
     res.once('drain', onDrain)
     res.once('close', onClose)
   })

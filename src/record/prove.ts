@@ -16,7 +16,7 @@ import { ContradictingError, RefutedError, RpcError, transientError } from '../c
 import { type AgreedAnswer, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { TrustBasis } from '../ops/chainState.js'
-import { fallbackIf } from '../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
@@ -87,7 +87,7 @@ export const readRecordAgreedByNodesOrNull = (
   block: RecordBlock,
   nodes?: number,
 ): Promise<AgreedAnswer<ChainRecord> | null> =>
-  fallbackIf(readRecordAgreedByNodes(chain, block, nodes), isUnknown, null)
+  fallbackOnExpectedError(readRecordAgreedByNodes(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)

@@ -25,7 +25,7 @@ import {
 } from '../chains/rpc/errors.js'
 import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
-import { errorSentence, fallbackIf } from '../ops/log/errors.js'
+import { errorSentence, fallbackOnExpectedError } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minima.js'
@@ -164,7 +164,7 @@ export const logRangeSource = (
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
     if (!first || !isCoveredByRecord(chain)) return readOwn()
     const isDense = logBlocksOf(first.decoded).length > BY_HASH_BLOCKS
-    const whole = isDense ? await fallbackIf(readOwn(), isTooMuch, null) : null
+    const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())

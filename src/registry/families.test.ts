@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { ADDRESS_TYPES, FAMILIES, LABELLED_FAMILIES } from './families.js'
+import { ADDRESS_TYPES, CHAIN_FAMILY_FACTS, LABELLED_FAMILIES } from './families.js'
 import { ID_FORMS } from './forms/index.js'
 import { parseWallet, type Wallet } from './primitives/address.js'
-import { NETWORK_LABELS } from './primitives/network.js'
+import { NETWORK_OF_CHAIN_LABEL } from './primitives/network.js'
 
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length
 
 it('no two families, and no other chain, have one label', () => {
   const labels = LABELLED_FAMILIES.map(({ label }) => label)
-  expect(distinct([...labels, ...Object.keys(NETWORK_LABELS)])).toBe(true)
+  expect(distinct([...labels, ...Object.keys(NETWORK_OF_CHAIN_LABEL)])).toBe(true)
 })
 
 it('stored bytes show the type of an address, and the length of an id its form', () => {
@@ -19,7 +19,7 @@ it('stored bytes show the type of an address, and the length of an id its form',
 })
 
 it('each family has addresses of a known type, and a form for the ids of its transactions', () => {
-  for (const { addressType, txIdForm } of FAMILIES) {
+  for (const { addressType, txIdForm } of CHAIN_FAMILY_FACTS) {
     expect(ADDRESS_TYPES).toContain(addressType)
     expect(ID_FORMS[txIdForm].tx).not.toBeNull()
   }

@@ -1,9 +1,9 @@
-import { NETWORK_LABELS, type Network } from './primitives/network.js'
+import { NETWORK_OF_CHAIN_LABEL, type Network } from './primitives/network.js'
 
 /** Types of wallets that register names and pay, with their names for people. */
-export const WALLET_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
-export type AddressType = keyof typeof WALLET_NAMES
-export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
+export const ADDRESS_TYPE_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
+export type AddressType = keyof typeof ADDRESS_TYPE_NAMES
+export const ADDRESS_TYPES = Object.keys(ADDRESS_TYPE_NAMES) as readonly AddressType[]
 
 /**
  * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
@@ -44,19 +44,19 @@ export const SOLANA = {
 
 /** Facts of each chain family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
 const BY_KEY = { evm: EVM, solana: SOLANA }
-export type FamilyKey = keyof typeof BY_KEY
-type KnownFamily = (typeof BY_KEY)[FamilyKey]
-export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
+export type ChainFamilyKey = keyof typeof BY_KEY
+type KnownFamily = (typeof BY_KEY)[ChainFamilyKey]
+export const CHAIN_FAMILY_FACTS: readonly KnownFamily[] = Object.values(BY_KEY)
 
 /** Families with one label for all chains. The label is also the key of the family's section in the chains file. */
-export const LABELLED_FAMILIES = FAMILIES.filter((family) => family.label !== null)
-export type LabelledKey = (typeof LABELLED_FAMILIES)[number]['key']
+export const LABELLED_FAMILIES = CHAIN_FAMILY_FACTS.filter((family) => family.label !== null)
+export type LabelledFamilyKey = (typeof LABELLED_FAMILIES)[number]['key']
 
 /** Family of the chain behind a network label. A label that is not a family's own is an EIP-155 id. */
-export const familyOf = (label: string): KnownFamily =>
-  FAMILIES.find((family) => family.label === label) ?? EVM
+export const familyOfLabel = (label: string): KnownFamily =>
+  CHAIN_FAMILY_FACTS.find((family) => family.label === label) ?? EVM
 
 /** True if a text is the label of a chain of the network. */
-export const isLabelOf = (network: Network, label: string): boolean =>
-  familyOf(label).label !== null ||
-  (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)
+export const isChainLabelOfNetwork = (network: Network, label: string): boolean =>
+  familyOfLabel(label).label !== null ||
+  (Object.hasOwn(NETWORK_OF_CHAIN_LABEL, label) && NETWORK_OF_CHAIN_LABEL[label] === network)

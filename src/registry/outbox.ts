@@ -24,7 +24,7 @@ export type JobKind = keyof typeof JOB_KIND
  * Kinds whose jobs share a transaction on EVM chains, with the maximum number of jobs per transaction. The gas of a
  * transaction limits the number.
  */
-export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = {
+export const MAX_JOBS_PER_BATCH: Readonly<Partial<Record<JobKind, number>>> = {
   deliver: 20,
   refuse: 40,
   release: 40,
@@ -80,7 +80,7 @@ export type ParkReason =
 export type TxPurpose = 'deliver' | 'cancel'
 
 /** Signed transaction of a job on an EVM chain: valid while its nonce is unused. */
-export interface NonceTx {
+export interface EvmJobTx {
   hash: Hex
   raw: Hex
   purpose: TxPurpose
@@ -96,7 +96,7 @@ export interface NonceTx {
 }
 
 /** Signed transaction of a job on Solana: valid until its blockhash expires. */
-export interface BlockhashTx {
+export interface SolanaJobTx {
   /** Signature, base58. */
   hash: string
   /** Signed bytes in base64; empty where another signer's transaction did the job. */
@@ -105,7 +105,7 @@ export interface BlockhashTx {
   lastValidHeight: number
 }
 
-export type JobTx = NonceTx | BlockhashTx
+export type JobTx = EvmJobTx | SolanaJobTx
 
 /** The fields of a job that change while the relayer works on it. */
 export interface JobProgress<Tx extends JobTx = JobTx> {
@@ -159,7 +159,7 @@ export class DailyCapError extends Error {
 }
 
 /** Maximum cost in wei of transactions at one nonce, of which only one is mined. */
-export const commitmentWei = (txs: readonly JobTx[]): bigint =>
+export const maxNonceCostWei = (txs: readonly JobTx[]): bigint =>
   txs.reduce((most, tx) => {
     const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n
     return cost > most ? cost : most

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  type ChainSighting,
+  type ChainTxState,
   type Confirmations,
   decideTxStatus,
   type JournalledBid,
@@ -8,16 +8,16 @@ import {
   type PacketOutcome,
   type SentPacket,
   type StatusAnswer,
-  type StatusInput,
-  type TailBid,
   type TrackedTxFacts,
+  type TxStatusInput,
+  type UnconfirmedBid,
 } from './status.js'
 
 const NOW = 1_000_000_000
 const FEW: Confirmations = { have: 1, need: 2 }
 const ENOUGH: Confirmations = { have: 5, need: 2 }
 
-const input = (change: Partial<StatusInput> = {}): StatusInput => ({
+const input = (change: Partial<TxStatusInput> = {}): TxStatusInput => ({
   nowMs: NOW,
   journal: [],
   tail: [],
@@ -37,13 +37,13 @@ const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({
   name,
   outcome: 'lost',
 })
-const tail = (logIndex: number, leads: boolean): TailBid => ({
+const tail = (logIndex: number, leads: boolean): UnconfirmedBid => ({
   logIndex,
   block: 7,
   name: `n${logIndex}`,
   leads,
 })
-const mined = (change: Partial<Extract<ChainSighting, { state: 'mined' }>>): ChainSighting => ({
+const mined = (change: Partial<Extract<ChainTxState, { state: 'mined' }>>): ChainTxState => ({
   state: 'mined',
   succeeded: true,
   isRegistration: true,
@@ -64,7 +64,7 @@ const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
   Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
 
 describe('status of a hub transaction', () => {
-  it.each<[string, Partial<StatusInput>, StatusAnswer]>([
+  it.each<[string, Partial<TxStatusInput>, StatusAnswer]>([
     ['nobody knows the hash', {}, { status: 'not_found' }],
     [
       'was in a mempool, unseen for less than 30 min',
@@ -149,7 +149,7 @@ describe('status of a transaction on another chain', () => {
     ...change,
   })
   const unconfirmed = { isConfirmed: false, confirmations: FEW }
-  const inTail = (...bids: TailBid[]): PacketOutcome => ({
+  const inTail = (...bids: UnconfirmedBid[]): PacketOutcome => ({
     state: 'tail',
     bids,
     confirmations: FEW,

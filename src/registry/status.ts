@@ -3,7 +3,13 @@ import type { InvalidReason } from './invalidReasons.js'
 import type { BidOutcome } from './journal/bid.js'
 
 /** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
-export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
+export type RegistrationStatus =
+  | 'not_found'
+  | 'pending'
+  | 'bridging'
+  | 'invalid'
+  | 'lost_bid'
+  | 'finalized'
 
 /** Time after which a mempool transaction that no node has any more counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
@@ -28,7 +34,7 @@ export interface WinningBid {
 const NAME_TAKEN = 'name_taken'
 
 /** Bid of the transaction in an unconfirmed block. */
-export interface TailBid {
+export interface UnconfirmedBid {
   logIndex: number
   block: number
   name: string
@@ -43,7 +49,7 @@ export interface Confirmations {
 }
 
 /** What the network's chains currently report about a transaction without a stored log. */
-export type ChainSighting =
+export type ChainTxState =
   | { state: 'unknown' }
   | { state: 'mempool' }
   /** `isRegistration`: our contracts emitted logs in it that the indexer has not read yet. */
@@ -72,7 +78,7 @@ export interface SentPacket {
   /** Why a payment is never relayed: it matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
   /** Refund of a payment that bought nothing; absent for a message. */
-  refund?: Refund
+  refund?: RefundState
   hub: PacketOutcome
 }
 
@@ -81,7 +87,7 @@ export type PacketOutcome =
   /** The message is not delivered yet. `failure`: reason of the last failed attempt to deliver it. */
   | { state: 'under_way'; failure: string | null }
   /** The message was executed in an unconfirmed block. `bids` is empty if the hub refused the message. */
-  | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
+  | { state: 'tail'; bids: readonly UnconfirmedBid[]; confirmations: Confirmations; hubTx: string }
   /** The message was executed in a confirmed block. `bids` is empty if the hub refused it. `credit`: the hub's debt. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
@@ -97,7 +103,7 @@ export interface HubCredit {
 }
 
 /** Refund of a payment that bought nothing. */
-export type Refund =
+export type RefundState =
   /** The refund is in progress. */
   | 'held'
   /** The payment is refunded: the payer may withdraw the money from the payments contract. */
@@ -110,10 +116,10 @@ export type Refund =
   | 'released'
 
 /** Final state of a payment's money. */
-type Ended = Exclude<Refund, 'held' | 'reclaim'>
+type Ended = Exclude<RefundState, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
-export interface PaidName {
+export interface CommunityNamePayment {
   /** Position within the transaction. */
   logIndex: number
   /** `community/name`, with malformed words in hex. */
@@ -122,26 +128,26 @@ export interface PaidName {
   /** Outcome of the payment in the journal, null before it is decided. */
   judgement: PaymentJudgement | null
   /** null where no refund is due or its state is unknown. */
-  refund: Refund | null
+  refund: RefundState | null
   /** Where the money of the payment went; null while it is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
 }
 
-export interface StatusInput {
+export interface TxStatusInput {
   nowMs: number
   /** Bids of a transaction on the hub, and the hub's debt for them. */
   journal: readonly JournalledBid[]
   credit?: HubCredit | null
-  tail: readonly TailBid[]
+  tail: readonly UnconfirmedBid[]
   /** Confirmations of the first bid in `tail`. */
   tailConfirmations: Confirmations | null
   /** Messages of a transaction on another chain. */
   packets?: readonly SentPacket[]
   /** Payments for community names, on any chain. */
-  paidNames?: readonly PaidName[]
-  seen: ChainSighting
+  paidNames?: readonly CommunityNamePayment[]
+  seen: ChainTxState
   tracked: TrackedTxFacts | null
 }
 
@@ -152,7 +158,7 @@ interface NameStatus {
 }
 
 export interface StatusAnswer {
-  status: Status
+  status: RegistrationStatus
   step?: 'leading' | 'behind' | 'delivery_failed'
   reason?: string
   confirmations?: Confirmations
@@ -160,7 +166,7 @@ export interface StatusAnswer {
   /** Hub transaction that executed the message with the first name. */
   hubTx?: string
   /** Set for a payment that bought nothing. */
-  refund?: Refund
+  refund?: RefundState
   /** Set where the hub owes money for bids that won nothing. It can be withdrawn on the hub, or by a message. */
   credit?: HubCredit
   /** Time from which on the payer may reclaim a held payment, ISO 8601. */
@@ -169,7 +175,7 @@ export interface StatusAnswer {
   payout?: 'held' | Ended
 }
 
-const OF_OUTCOME: Record<BidOutcome, Status> = {
+const OF_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
   won: 'finalized',
   lost: 'lost_bid',
   refused: 'invalid',
@@ -183,7 +189,7 @@ const OF_OUTCOME: Record<BidOutcome, Status> = {
  * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores its
  * reason as the verdict.
  */
-export function decideTxStatus(input: StatusInput): StatusAnswer {
+export function decideTxStatus(input: TxStatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal, input.credit)
@@ -270,7 +276,10 @@ function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): 
   }
 }
 
-function inTail(bids: readonly TailBid[], confirmations: Confirmations | null): StatusAnswer {
+function inTail(
+  bids: readonly UnconfirmedBid[],
+  confirmations: Confirmations | null,
+): StatusAnswer {
   const names = leadsOf(bids)
   return {
     status: 'pending',
@@ -287,14 +296,14 @@ const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
     ...(winner && { winner }),
   }))
 
-const leadsOf = (bids: readonly TailBid[]) =>
+const leadsOf = (bids: readonly UnconfirmedBid[]) =>
   byLogIndex(bids).map(({ name, leads }) => ({
     name,
     outcome: leads ? ('leading' as const) : ('behind' as const),
   }))
 
 /** Status by the first payment within the transaction, regardless of the order in the journal. */
-function paid(payments: readonly PaidName[]): StatusAnswer {
+function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
   const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
   const names = byLogIndex(payments).map((payment): NameStatus => {
     return {
@@ -316,7 +325,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
 const outcomeOf = ({ outcome }: PaymentJudgement): BidOutcome =>
   outcome === 'registered' ? 'won' : outcome
 
-function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
+function unlogged({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
   switch (seen.state) {
     case 'mempool':
       return { status: 'pending' }
@@ -336,5 +345,5 @@ const byLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
   [...bids].sort((a, b) => a.logIndex - b.logIndex)
 
 /** True for a status that never changes again. */
-export const isTerminalStatus = (value: Status): boolean =>
+export const isTerminalStatus = (value: RegistrationStatus): boolean =>
   value === 'finalized' || value === 'lost_bid' || value === 'invalid'

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type ChainSighting,
+  type ChainTxState,
+  type CommunityNamePayment,
   type Confirmations,
   decideTxStatus,
   isTerminalStatus,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
-  type PaidName,
   type SentPacket,
   type StatusAnswer,
   type TrackedTxFacts,
@@ -43,7 +43,7 @@ interface Life {
 
 function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
   let nowMs = NOW
-  let seen: ChainSighting['state'] = 'unknown'
+  let seen: ChainTxState['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
   let isDecided = false
@@ -95,7 +95,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     const names = nature === 'spoke' ? bids.map(({ name }) => name) : unread
     return [{ logIndex: 0, source, names, hub: outcome() }]
   }
-  const paidNames = (): PaidName[] =>
+  const paidNames = (): CommunityNamePayment[] =>
     nature !== 'paid' || !isIndexed
       ? []
       : bids.map(({ logIndex, name, outcome }) => ({

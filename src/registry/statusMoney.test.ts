@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type CommunityNamePayment,
   decideTxStatus,
   type JournalledBid,
-  type PaidName,
   type SentPacket,
-  type StatusInput,
+  type TxStatusInput,
 } from './status.js'
 
 const credit = { eid: 30_184, amountWei: '7', owner: '0x00' }
 const refused: JournalledBid = { logIndex: 4, name: 'foo', outcome: 'refused', reason: 'paused' }
 const winner = { amountWei: '8', tx: '0xwon' }
 const lost: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'lost', winner }
-const known: StatusInput = {
+const known: TxStatusInput = {
   nowMs: 0,
   journal: [],
   tail: [],
@@ -82,7 +82,7 @@ describe('the status of a payment on Solana', () => {
 describe('a payment for a community name', () => {
   const few = { have: 1, need: 2 }
   const source = { isConfirmed: true, confirmations: few }
-  const paid: PaidName = {
+  const paid: CommunityNamePayment = {
     logIndex: 3,
     name: 'club/foo',
     source,
@@ -91,7 +91,7 @@ describe('a payment for a community name', () => {
     outcome: null,
     reclaimableMs: Date.UTC(2026, 10, 27),
   }
-  const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
+  const of = (changes: Partial<CommunityNamePayment>, rest: Partial<TxStatusInput> = {}) =>
     decideTxStatus({ ...known, paidNames: [{ ...paid, ...changes }], ...rest })
 
   it('is pending until it is decided, also when it is confirmed', () => {
@@ -149,7 +149,7 @@ describe('a payment for a community name', () => {
   )
 
   it('is the status of the first of several payments', () => {
-    const second: PaidName = {
+    const second: CommunityNamePayment = {
       ...paid,
       logIndex: 5,
       name: 'club/bar',

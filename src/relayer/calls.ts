@@ -5,7 +5,7 @@ import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridg
 import type { JobCall } from '../chains/evm/jobView.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ParkReason } from '../registry/outbox.js'
-import { isForCommunityName, type Payment } from '../registry/payment/payment.js'
+import { isPaymentForCommunityName, type Payment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { DeliveryPath, HubWithSpokes } from './targets.js'
@@ -92,7 +92,7 @@ function endingOf(
 ): JobCall | ParkReason {
   if (!payments) return 'no_payments_contract'
   const of = membersOf(row).flatMap(({ subject, payment }) => {
-    const known = payment && isForCommunityName(payment) ? payment : null
+    const known = payment && isPaymentForCommunityName(payment) ? payment : null
     return subject ? [{ paymentId: subject, payment: known }] : []
   })
   return { kind, payments, of }

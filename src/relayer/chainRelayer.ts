@@ -4,7 +4,7 @@ import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
-import { isOwnError } from '../ops/log/errors.js'
+import { isInternalError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
 import type { RelayerState } from './relayerTelemetry.js'
 import type { RelayerClock, StepOutcome } from './step.js'
@@ -66,7 +66,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     try {
       return await work()
     } catch (error) {
-      if (this.#onOwnError && isOwnError(error)) this.#onOwnError(error, about)
+      if (this.#onOwnError && isInternalError(error)) this.#onOwnError(error, about)
       else this.#errors.push(error)
       return null
     }

@@ -28,8 +28,8 @@ import { countOpenJobs, signerStats } from '../db/outbox/stats.js'
 import { findUndeliveredPayments } from '../db/payments/open.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
-import { isOwnError } from '../ops/log/errors.js'
-import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
+import { isInternalError } from '../ops/log/errors.js'
+import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
@@ -59,7 +59,7 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   settings: DeliverySettings
 }
 
-type Row = JobRow<NonceTx>
+type Row = JobRow<EvmJobTx>
 type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
@@ -144,7 +144,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /** Groups waiting jobs by the transaction that will execute them. Parks jobs that can't be executed. */
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
     const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
-    const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
+    const of = (kind: Row['kind']) => MAX_JOBS_PER_BATCH[kind] ?? 1
     return groupJobs(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
       others,
@@ -156,7 +156,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'
     } catch (error) {
-      if (!isOwnError(error)) throw error
+      if (!isInternalError(error)) throw error
       return false
     }
   }
@@ -291,7 +291,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const changed = done.filter(({ outcome }) => isProgressOutcome(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map(
-      (await findJobs<NonceTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),
+      (await findJobs<EvmJobTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),
     )
     return done.map(({ row, outcome }) => {
       const after = stored.get(row.id)

@@ -5,7 +5,7 @@ import { newJob } from '../../test/support/newJob.js'
 import { createCommunityProgram } from '../chains/solana/community/program.js'
 import { createRegistrar } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import type { BlockhashTx, JobKind } from '../registry/outbox.js'
+import type { JobKind, SolanaJobTx } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
 import { groupJobs } from './groups.js'
 import { SOLANA_TX_CAPACITY } from './solanaRelayer.js'
@@ -14,10 +14,10 @@ function jobOf(
   id: number,
   kind: JobKind,
   { failures = 0, token = 'native' } = {},
-): JobRow<BlockhashTx> {
+): JobRow<SolanaJobTx> {
   const target = { kind: kind === 'settle' || kind === 'refund' ? 'name' : 'communityName' }
   return {
-    ...newJob<BlockhashTx>(String(id), kind),
+    ...newJob<SolanaJobTx>(String(id), kind),
     failures,
     network: 'mainnet',
     chain: 3,
@@ -32,7 +32,7 @@ function jobOf(
     others: [],
   }
 }
-const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupJobs(rows, SOLANA_TX_CAPACITY)
+const batchesOf = (rows: readonly JobRow<SolanaJobTx>[]) => groupJobs(rows, SOLANA_TX_CAPACITY)
 const idsOf = (groups: readonly (readonly JobRow[])[]) =>
   groups.map((group) => group.map(({ id }) => Number(id)))
 

@@ -18,8 +18,8 @@ import {
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { fallbackIf } from '../ops/log/errors.js'
-import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
+import { fallbackOnExpectedError } from '../ops/log/errors.js'
+import { DailyCapError, type EvmJobTx, maxNonceCostWei } from '../registry/outbox.js'
 import {
   decideNonce,
   findLostNonces,
@@ -148,7 +148,7 @@ export class NonceKeeper {
   /** Sends a confirmed transaction again that the chain has lost, as after a reorg. */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options
-    const [row] = await findJobs<NonceTx>(pool, key.network, [id])
+    const [row] = await findJobs<EvmJobTx>(pool, key.network, [id])
     if (!row || row.nonce === null) return false
     const after = applyJobEvent(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
@@ -159,10 +159,14 @@ export class NonceKeeper {
     const tx = await signNoopTransaction(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
     const stored = inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
-      await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
+      await reserveSpending(client, key, maxNonceCostWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoopJob(client, key, { nonce, tx, nowMs: nowMs() })
     })
-    const isStored = await fallbackIf(stored, (error) => error instanceof DailyCapError, false)
+    const isStored = await fallbackOnExpectedError(
+      stored,
+      (error) => error instanceof DailyCapError,
+      false,
+    )
     failpoint('relay.noop')
     return isStored
   }

@@ -1,5 +1,10 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields, OLD_JOB_MS, type Problem, SHORT_OF_TIME_SHARE } from '../ops/alarms.js'
+import {
+  alarmLogFields,
+  OLD_JOB_ALARM_MS,
+  PAYMENT_SHORT_OF_TIME_SHARE,
+  type Problem,
+} from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
@@ -28,9 +33,9 @@ export function outboxProblems({ network, relayers }: OutboxState, nowMs: number
     const ageMs = nowMs - oldestMs
     const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
     found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
-    found(!isParked && ageMs > OLD_JOB_MS, 'ClusterdJobsWait', waits)
+    found(!isParked && ageMs > OLD_JOB_ALARM_MS, 'ClusterdJobsWait', waits)
     found(
-      heldShare !== null && heldShare > SHORT_OF_TIME_SHARE,
+      heldShare !== null && heldShare > PAYMENT_SHORT_OF_TIME_SHARE,
       'ClusterdPaymentsShortOfTime',
       `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
     )
@@ -94,7 +99,7 @@ export function createAlarmLog(
     for (const alarm of alarms) {
       if (known.has(alarm)) continue
       const texts = problems.filter((problem) => problem.alarm === alarm).map(({ text }) => text)
-      log.error({ network, ...alarmFields(alarm) }, texts.join('; '))
+      log.error({ network, ...alarmLogFields(alarm) }, texts.join('; '))
     }
     known = alarms
   }

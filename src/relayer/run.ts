@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
-import { alarmFields } from '../ops/alarms.js'
-import type { Context } from '../ops/context.js'
+import { alarmLogFields } from '../ops/alarms.js'
+import type { NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
-import type { LoopName } from '../ops/ownErrors.js'
+import type { ProcessPartName } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
@@ -16,9 +16,9 @@ import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from 
 const MAX_BUSY_STEPS = 50
 
 /** Dependencies that the leading process gives to a relayer's worker. */
-export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
+export interface LeadingRelayer extends Pick<NetworkContext, 'network' | 'log'> {
   /** @param at name of the loop under which errors of our own code are counted */
-  optionsAt(at: LoopName): ChainRelayerOptions
+  optionsAt(at: ProcessPartName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
   show(state: RelayerState): void
 }
@@ -36,7 +36,7 @@ export interface RelayerChain {
   worker(led: LeadingRelayer): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
 
-export interface RelayRunOptions extends Omit<Context, 'metrics'> {
+export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
   /** The hub first. */
   chains: readonly RelayerChain[]
   /** True if this process has the key that pays for deliveries at the hub. */
@@ -99,7 +99,7 @@ function logLead({ network, log, delivers, missingKeys, ...of }: RelayRunOptions
   log.info({ network, chains, delivers, epoch }, 'leading the outbox')
   if (missingKeys.length > 0)
     log.error(
-      { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
+      { network, missingKeys, ...alarmLogFields('ClusterdRelayKeyMissing') },
       'what these keys pay for is not sent',
     )
 }
@@ -151,7 +151,7 @@ class LedOutbox {
     for (const notify of this.#notifies) notify[heard]()
   }
 
-  #relayerOptions(at: LoopName): ChainRelayerOptions {
+  #relayerOptions(at: ProcessPartName): ChainRelayerOptions {
     const { pool, network, log, loops } = this.#options
     return {
       pool,

@@ -7,10 +7,10 @@ import type { JobRow } from '../db/outbox/rows.js'
 import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
-import { isOwnError } from '../ops/log/errors.js'
-import { NATIVE } from '../registry/community/rules.js'
+import { isInternalError } from '../ops/log/errors.js'
+import { NATIVE_COIN } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
-import { type BlockhashTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
+import { type SolanaJobTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
@@ -37,7 +37,7 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   releaseAfterMs: number
 }
 
-type Row = JobRow<BlockhashTx>
+type Row = JobRow<SolanaJobTx>
 /** Jobs that share a transaction, or will share a transaction. At least one job. */
 type Group = readonly Row[]
 
@@ -102,7 +102,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     try {
       await this.#start(rows, alive)
     } catch (error) {
-      const alone = isOwnError(error) && rows.length > 1 ? rows.map((row) => [row]) : []
+      const alone = isInternalError(error) && rows.length > 1 ? rows.map((row) => [row]) : []
       for (const row of alone) await this.guard(aboutJobs(row), () => this.#start(row, alive))
       if (alone.length === 0) await this.guard(aboutJobs(rows), () => Promise.reject(error))
     }
@@ -186,7 +186,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     if (after) await this.#broadcast(after, tx)
   }
 
-  async #broadcast(rows: Group, tx: BlockhashTx): Promise<void> {
+  async #broadcast(rows: Group, tx: SolanaJobTx): Promise<void> {
     const refusal = await this.#signer.send(tx.raw)
     failpoint('payout.broadcast')
     const { state, reason } = rows[0]!
@@ -203,7 +203,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
    * Stores an event for all jobs or for none.
    * @returns the jobs after the event; null where one has changed meanwhile
    */
-  async #save(rows: Group, event: JobEvent<BlockhashTx>): Promise<Group | null> {
+  async #save(rows: Group, event: JobEvent<SolanaJobTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
     const moment: JobDecisionContext = { nowMs: this.clock.nowMs(), random: this.clock.random() }
     const changes = rows.map((job) => ({ job, after: applyJobEvent(job, event, moment) }))
@@ -237,7 +237,7 @@ const bytesOf = ({ payment }: Row): number =>
 /** Accounts that a payment adds to the instruction. */
 function accountsOf(payment: Row['payment']): number {
   if (payment?.target.kind !== 'communityName') return 2
-  return payment.money.token === NATIVE ? 3 : 6
+  return payment.money.token === NATIVE_COIN ? 3 : 6
 }
 
 /**

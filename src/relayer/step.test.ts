@@ -15,7 +15,7 @@ import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { NonceSender } from '../chains/evm/signer.js'
-import type { NonceTx } from '../registry/outbox.js'
+import type { EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
 import { parkJobOnceVoid, resumeJob } from './machine/job.js'
@@ -84,7 +84,7 @@ const AWAY = new ChainUnavailableError('chain "1": no RPC URL answers')
 /** A relayer on a model chain. It runs the commands, then continues without faults until all deliveries have ended. */
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
-  for (const name of IDS) model.rows.set(name, newJob<NonceTx>(name, 'execute', 5n))
+  for (const name of IDS) model.rows.set(name, newJob<EvmJobTx>(name, 'execute', 5n))
   const outcomes: StepOutcome[] = []
   let nowMs = 0
   let armed: { at: string; isCrash: boolean } | null = null
@@ -226,7 +226,7 @@ describe('an error of our own code', () => {
   /** Runs a step of a delivery with a sender whose method fails. */
   const stepWith = async (sender: Partial<NonceSender>, job: Partial<NonceJob> = {}) => {
     const model = emptyModel(false)
-    const row = { ...newJob<NonceTx>('a', 'execute', 5n), ...job }
+    const row = { ...newJob<EvmJobTx>('a', 'execute', 5n), ...job }
     model.rows.set('a', row)
     const ports = {
       sender: { ...modelSender(model, 'a', () => {}), ...sender },

@@ -6,10 +6,10 @@ import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
-import { fallbackIf } from '../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import {
   DailyCapError,
-  type NonceTx,
+  type EvmJobTx,
   type TxPurpose,
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
@@ -46,7 +46,7 @@ export interface StepPorts {
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
 export type StepOutcome =
-  | JobEvent<NonceTx>['is']
+  | JobEvent<EvmJobTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
   /** The chain could not be reached. Nothing changed. */
   | 'unreachable'
@@ -143,7 +143,7 @@ async function sign(
   const { purpose, gas, fees, valueWei } = order
   const build = async (nonce: number): Promise<NonceJob> => {
     const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
-    const tx: NonceTx = {
+    const tx: EvmJobTx = {
       hash,
       raw,
       purpose,
@@ -170,7 +170,7 @@ async function sign(
     // nothing replaces the last transaction, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
     if (last?.purpose === purpose)
-      await fallbackIf(ports.sender.broadcast(last.raw), isOfChain, null)
+      await fallbackOnExpectedError(ports.sender.broadcast(last.raw), isOfChain, null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
@@ -185,11 +185,11 @@ function reasonOf(error: unknown): string | null {
 
 async function broadcast(
   job: NonceJob,
-  tx: NonceTx,
+  tx: EvmJobTx,
   seen: ChainSnapshot,
   ports: StepPorts,
 ): Promise<StepOutcome> {
-  let event: JobEvent<NonceTx> = { is: 'sent', hash: tx.hash }
+  let event: JobEvent<EvmJobTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
     // blocks that were mined since the observation are no reason to replace the transaction
@@ -206,7 +206,7 @@ async function broadcast(
 
 async function store(
   job: NonceJob,
-  event: JobEvent<NonceTx>,
+  event: JobEvent<EvmJobTx>,
   seen: ChainSnapshot,
   ports: StepPorts,
 ): Promise<StepOutcome> {

@@ -1,4 +1,4 @@
-import type { LabelledKey } from '../registry/families.js'
+import type { LabelledFamilyKey } from '../registry/families.js'
 import type { RunningChain } from './chains/localChains.js'
 import type { DaemonEnvironment } from './processes/daemonProcess.js'
 import type { SeedPrice } from './world.js'
@@ -9,7 +9,7 @@ import type { SeedPrice } from './world.js'
  */
 export interface WorldCluster {
   /** Key of its settings in the chains file, and of its addresses in the world. */
-  readonly key: LabelledKey
+  readonly key: LabelledFamilyKey
   /** Environment variables with the cluster's keys for the daemon. */
   readonly env: DaemonEnvironment
   /** Settings in the chains file, for the network with this hub. */

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { LabelledKey } from '../registry/families.js'
+import type { LabelledFamilyKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
@@ -28,7 +28,7 @@ interface WorldAccounts {
 }
 
 /** A network's chains. Clusters of other families are under the families' keys. */
-export interface WorldNetwork extends Partial<Record<LabelledKey, WorldProgram>> {
+export interface WorldNetwork extends Partial<Record<LabelledFamilyKey, WorldProgram>> {
   hub: WorldHub
   spokes: WorldSpoke[]
   ens: WorldEns

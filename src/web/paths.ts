@@ -4,7 +4,7 @@ import { parseName } from '../registry/primitives/nameRule.js'
 
 /** Pages of a signed-in wallet, such as `/@keys`. No name can contain `@`. */
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
-export type AccountPage = (typeof ACCOUNT_PAGES)[number]
+export type AccountPageName = (typeof ACCOUNT_PAGES)[number]
 
 /** ENS names below which the names of a network resolve, such as `bundles.eth`. */
 export interface EnsParents {
@@ -22,7 +22,7 @@ interface Reading {
 export type PageLocation =
   | { page: 'home' }
   | { page: 'reference' }
-  | { page: 'account'; part: AccountPage }
+  | { page: 'account'; part: AccountPageName }
   | { page: 'name'; name: string }
   | { page: 'member'; community: string; name: string }
   | { page: 'tx'; tx: string }

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bodyLimit } from '../../src/api/http/body.js'
+import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
-import { makeMany, type SampleData } from '../../src/api/http/sampleRequests.js'
+import { makeSampleList, type SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
 import {
   badRequests,
@@ -62,7 +62,7 @@ const { world, ownerOf, community } = useCommunities({
 })
 const name = freshName()
 const club = freshName()
-const held = makeMany(NAMES, freshName)
+const held = makeSampleList(NAMES, freshName)
 let owner: Member
 let other: Member
 let scene: SampleData
@@ -79,20 +79,22 @@ beforeAll(async () => {
   )
   await world.append('testnet', [bid({ from: owner.address, name: club })])
   const added = (count: number) =>
-    makeMany(count, () => ({ address: randomAddress(), name: freshName() }))
-  const listed = [...makeMany(9, () => added(100)), added(WALLETS - 900)]
+    makeSampleList(count, () => ({ address: randomAddress(), name: freshName() }))
+  const listed = [...makeSampleList(9, () => added(100)), added(WALLETS - 900)]
   for (const wallets of listed)
     expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(
       200,
     )
-  const addresses = makeMany(1_000, () => solanaAccount().address)
+  const addresses = makeSampleList(1_000, () => solanaAccount().address)
   const rules = { requirements: [{ kind: 'allowlist', addresses }] }
   expect((await owner.call('PUT', `/v1/communities/${club}?testnet=true`, rules)).status).toBe(200)
   await community({}, 'testnet')
   other = await memberOf(world)
   const found = await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)
   let used = 0
-  const cosmos = makeMany(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
+  const cosmos = makeSampleList(1_000, () =>
+    bech32.encode('cosmos', bech32.toWords(randomBytes(20))),
+  )
   scene = {
     name,
     walletName: listed.at(-1)![0]!.name,
@@ -138,8 +140,8 @@ let lookUp: Cost
 
 const measureLookUp = async (): Promise<void> => {
   const path = () => `/v1/names/address/${randomAddress()}?testnet=true`
-  await processors.of(makeMany(20, () => ({ method: 'GET', path: path() })))
-  lookUp = await processors.of(makeMany(60, () => ({ method: 'GET', path: path() })))
+  await processors.of(makeSampleList(20, () => ({ method: 'GET', path: path() })))
+  lookUp = await processors.of(makeSampleList(60, () => ({ method: 'GET', path: path() })))
 }
 
 /** Processor time per unit of a request, as a multiple of a look-up's time. */
@@ -150,7 +152,7 @@ async function ratioOf(what: string, make: () => Sent): Promise<number> {
   for (let i = 0; i < ATTEMPTS && most > MOST_PER_UNIT; i++) {
     // measure a look-up at the same moment
     if (i > 0) await measureLookUp()
-    cost = await processors.of(makeMany(first.ms > LONG_MS ? 1 : REPEATS, make))
+    cost = await processors.of(makeSampleList(first.ms > LONG_MS ? 1 : REPEATS, make))
     most = Math.min(most, cost.ms / cost.units / (lookUp.ms / lookUp.units))
   }
   const shown = [cost.units.toFixed(1), cost.ms.toFixed(2), most.toFixed(2)]
@@ -189,8 +191,8 @@ it.each(cases.filter(({ route }) => route.body))(
   'a malformed or large request of $title costs enough units for its processor time',
   async ({ title, route }) => {
     for (const [what, bodyOf] of Object.entries(REFUSED_BODIES)) {
-      const body = bodyOf(bodyLimit(route))
-      for (const chunked of body.length > bodyLimit(route) ? [false, true] : [false]) {
+      const body = bodyOf(bodyLimitBytes(route))
+      for (const chunked of body.length > bodyLimitBytes(route) ? [false, true] : [false]) {
         const sent = { ...costliestOf(route), body, chunked }
         const ratio = await ratioOf(`${title}: ${what}${chunked ? ', chunked' : ''}`, () => sent)
         expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
@@ -221,8 +223,8 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
     for (const [kind, sent] of Object.entries(kinds)) {
       let least = Number.POSITIVE_INFINITY
       for (let i = 0; i < REFUSAL_ATTEMPTS && least > REFUSAL_MS; i++) {
-        const alone = await connections.of(makeMany(200, () => sent))
-        const { ms, units, statuses } = await refused.of(makeMany(200, () => sent))
+        const alone = await connections.of(makeSampleList(200, () => sent))
+        const { ms, units, statuses } = await refused.of(makeSampleList(200, () => sent))
         expect(statuses, kind).toEqual([status])
         const paidMs = units > 0 ? units * (lookUp.ms / lookUp.units) : 0
         least = Math.min(least, ms - alone.ms - paidMs)

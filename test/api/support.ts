@@ -23,7 +23,7 @@ import { ChangeNotifications } from '../../src/push/changeNotifications.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
-import { bigIntToWord, fromHex, txKey } from '../../src/registry/primitives/bytes.js'
+import { bigIntToWord, fromHex, txKeyOfHash } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
@@ -333,7 +333,7 @@ export function bid(options: BidOptions): Entry {
   return {
     kind: 'bid',
     position: { chain: 1, block: options.block ?? block++, logIndex: options.logIndex ?? 0 },
-    txKey: txKey(body),
+    txKey: txKeyOfHash(body),
     causeMs: options.atMs ?? START_MS,
     body,
   }

@@ -5,7 +5,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { chainsFileDraft, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
-import type { Finding } from '../../src/ops/finding.js'
+import type { DoctorFinding } from '../../src/ops/finding.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { runCli } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
@@ -105,7 +105,7 @@ describe('clusterd init', () => {
       const out = await run(['doctor', '--json'], at('first')).catch(
         (error: { stdout: string }) => error.stdout,
       )
-      return JSON.parse(out) as Finding[]
+      return JSON.parse(out) as DoctorFinding[]
     }
     expect(await examine()).toMatchObject([
       { about: 'configuration', found: expect.stringContaining('`clusterd contracts deploy`') },

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { feedLogWorker } from '../../src/push/log.js'
-import { logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { runCli } from '../support/cli.js'
 import { readEpoch } from '../support/epoch.js'
 import { useWorld } from '../support/useWorld.js'
 
 const seed = Buffer.alloc(32, 7)
-const keys = logKeysOf([seed])
+const keys = logKeysOfSeeds([seed])
 const key = keys[0]!.publicKey.toString('base64')
 
 const world = useWorld(async () => {

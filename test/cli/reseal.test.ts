@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
-  openShare,
-  type ShareKeys,
-  sealShare,
-  shareKeyId,
+  decryptKeyShare,
+  encryptKeyShare,
+  type ShareEncryptionKeys,
+  shareEncryptionKeyId,
 } from '../../src/api/clusters/keyShares.js'
 import { addKeyCommands } from '../../src/cli/keys/commands.js'
 import { useApi } from '../api/support.js'
@@ -56,9 +56,13 @@ async function stored(wallet: Generated) {
 }
 
 /** Encrypts a share under a key, as if the service had stored it then. `hasId` false: before key ids existed. */
-async function keepUnder(keys: ShareKeys, wallet: Generated, hasId: boolean): Promise<void> {
-  const share = openShare([NEW, FORMER], 'mainnet', rowOf(wallet), await stored(wallet))
-  const sealed = sealShare(keys, 'mainnet', rowOf(wallet), share)
+async function keepUnder(
+  keys: ShareEncryptionKeys,
+  wallet: Generated,
+  hasId: boolean,
+): Promise<void> {
+  const share = decryptKeyShare([NEW, FORMER], 'mainnet', rowOf(wallet), await stored(wallet))
+  const sealed = encryptKeyShare(keys, 'mainnet', rowOf(wallet), share)
   await world.pool.query('UPDATE wallet_shares SET share = $2, key_id = $3 WHERE address = $1', [
     rowOf(wallet),
     sealed.share,
@@ -101,14 +105,14 @@ describe('wallets whose shares are encrypted under an earlier key', () => {
   it('are encrypted again, and can be recovered without the earlier key', async () => {
     const untouched = await stored(current)
     const { stdout, stderr, code } = await reseal([NEW, FORMER])
-    const key = shareKeyId(NEW).toString('hex')
+    const key = shareEncryptionKeyId(NEW).toString('hex')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(JSON.parse(stdout)).toEqual({ key, resealed: 2, unreadable: 0 })
     expect(await stored(current)).toEqual(untouched)
     for (const wallet of [withId, withoutId]) {
       const kept = await stored(wallet)
-      expect(kept.keyId).toEqual(shareKeyId(NEW))
-      expect(openShare([NEW], 'mainnet', rowOf(wallet), kept)).toHaveLength(33)
+      expect(kept.keyId).toEqual(shareEncryptionKeyId(NEW))
+      expect(decryptKeyShare([NEW], 'mainnet', rowOf(wallet), kept)).toHaveLength(33)
       expect((await recover(wallet)).status).toBe(200)
     }
   })

@@ -12,7 +12,7 @@ import {
 } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
-import { evmStatus } from '../../src/api/status/evm.js'
+import { evmTxStatus } from '../../src/api/status/evm.js'
 import {
   ChainUnavailableError,
   type CommunityPaymentRequest,
@@ -30,7 +30,10 @@ import {
   type PaymentJudgeOptions,
 } from '../../src/indexer/judge.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
-import { type CommunityRules, communityRulesInput } from '../../src/registry/community/rules.js'
+import {
+  type CommunityRules,
+  communityRulesInputCodec,
+} from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
@@ -92,7 +95,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     recipient: treasury,
   })
   async function configure(community: string, rules: object): Promise<CommunityRules> {
-    const parsed = communityRulesInput.parse(rules)
+    const parsed = communityRulesInputCodec.parse(rules)
     const change = { kind: 'configure_community', actor: null, community, rules: parsed } as const
     const made = await appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
     if (made.kind !== 'made') throw new Error(JSON.stringify(made))
@@ -234,7 +237,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     return rows[0] ? `0x${rows[0].address.subarray(1).toString('hex')}` : null
   }
   const addressOf = (by: number): string => world.wallet(by).address.toLowerCase()
-  const status = (tx: Hex): Promise<TxStatus> => evmStatus(context, tx)
+  const status = (tx: Hex): Promise<TxStatus> => evmTxStatus(context, tx)
 
   /** The API's answer for a transaction: status, reason, refund and, if requested, payout. */
   async function outcomeOf(tx: Hex, { withPayout = false } = {}): Promise<string> {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { doctor } from '../../src/cli/doctor/doctor.js'
-import type { Finding } from '../../src/ops/finding.js'
+import type { DoctorFinding } from '../../src/ops/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { printed, runCli } from '../support/cli.js'
@@ -35,7 +35,7 @@ async function examine(
     OPS_PORT: '2',
     ...env,
   }
-  const findings = JSON.parse(await printed(all, () => doctor({ json: true }))) as Finding[]
+  const findings = JSON.parse(await printed(all, () => doctor({ json: true }))) as DoctorFinding[]
   return findings.map(({ about, level, found, advice }) => ({
     about,
     level,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { findOwnedNames } from '../../src/db/registry/owners.js'
-import { lookupAddress } from '../../src/registry/primitives/address.js'
+import { parseWalletOrNull } from '../../src/registry/primitives/address.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, useSilentNodes } from './silentNodes.js'
@@ -37,7 +37,7 @@ const bidsFor = (bids: readonly string[], name: string): number =>
 
 /** Names in the registry of one of the world's accounts. */
 async function namesOf({ pool }: Awaited<ReturnType<typeof open>>, account: number) {
-  const address = lookupAddress(world.wallet(account).address)!
+  const address = parseWalletOrNull(world.wallet(account).address)!
   const page = { after: 0, limit: 100 }
   return (await findOwnedNames(pool, 'mainnet', address.bytes, page)).map(({ name }) => name)
 }

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
-import { evmStatus } from '../../src/api/status/evm.js'
+import { evmTxStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { readTransaction } from '../../src/chains/evm/transactions.js'
 import type { Call } from '../../src/chains/rpc/evm.js'
@@ -44,7 +44,7 @@ beforeEach(() => {
   sender += 1
 })
 
-const statusOf = (tx: Hex): Promise<TxStatus> => evmStatus(context(), tx)
+const statusOf = (tx: Hex): Promise<TxStatus> => evmTxStatus(context(), tx)
 
 /** A registration that waits in the mempool, with its status polled there. */
 async function waiting(name: string): Promise<SignedTx> {

@@ -1,7 +1,7 @@
 import { type Hex, keccak256, numberToHex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRequestContexts } from '../../src/api/http/context.js'
-import { evmStatus } from '../../src/api/status/evm.js'
+import { evmTxStatus } from '../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { startCommunityWorld } from '../communities/communityWorld.js'
 import { openChains } from '../support/bridgeWorld.js'
@@ -58,10 +58,10 @@ it('a receipt of another transaction decides no status', async () => {
   const old = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
   await at.confirm()
   const { tx } = await at.pay({ on: '8453', name: 'ann' })
-  const seen: string[] = [(await evmStatus(context, tx)).status]
+  const seen: string[] = [(await evmTxStatus(context, tx)).status]
   mixedUp = old
   seen.push(
-    await evmStatus(context, tx).then(
+    await evmTxStatus(context, tx).then(
       ({ status }) => status,
       () => 'unavailable',
     ),
@@ -69,7 +69,7 @@ it('a receipt of another transaction decides no status', async () => {
   expect(mixedUp).toBeNull()
   await at.judge()
   expect(await at.ownerOf('club', 'ann')).toBe(at.addressOf(1))
-  seen.push((await evmStatus(context, tx)).status)
+  seen.push((await evmTxStatus(context, tx)).status)
   expect(seen).toEqual(['pending', expect.stringMatching(/pending|unavailable/), 'finalized'])
 })
 
@@ -77,12 +77,12 @@ it('a node on a fork where a transaction failed decides no status, where there i
   const context = await contextOver(proxy.url, at.world.spoke.anvil.rpcUrl)
   await at.confirm()
   const { tx } = await at.pay({ on: '8453', name: 'ben' })
-  const seen = [(await evmStatus(context, tx)).status]
+  const seen = [(await evmTxStatus(context, tx)).status]
   failedIn = 1
-  seen.push((await evmStatus(context, tx)).status)
+  seen.push((await evmTxStatus(context, tx)).status)
   failedIn = null
   await at.judge()
-  seen.push((await evmStatus(context, tx)).status)
+  seen.push((await evmTxStatus(context, tx)).status)
   expect(seen).toEqual(['pending', 'pending', 'finalized'])
 })
 
@@ -94,15 +94,15 @@ it('a final status of a transaction that is not stored is never taken back, whil
   const hash = await at.sideOf('8453').walletClient(3).sendTransaction({ to })
   await at.confirm()
   const final = { status: 'invalid', reason: 'not_a_registration' }
-  expect(await evmStatus(first!, hash)).toMatchObject(final)
+  expect(await evmTxStatus(first!, hash)).toMatchObject(final)
   isSilent = true
-  await expect(evmStatus(later[0]!, hash)).rejects.toThrow(ChainUnavailableError)
+  await expect(evmTxStatus(later[0]!, hash)).rejects.toThrow(ChainUnavailableError)
   isSilent = false
   failedIn = 1
-  await expect(evmStatus(later[1]!, hash)).rejects.toThrow(ChainUnavailableError)
+  await expect(evmTxStatus(later[1]!, hash)).rejects.toThrow(ChainUnavailableError)
   failedIn = null
   for (const context of [first!, ...later])
-    expect(await evmStatus(context, hash)).toMatchObject(final)
+    expect(await evmTxStatus(context, hash)).toMatchObject(final)
 })
 
 it('a node that invents the sender and nonce of a transaction does not make it replaced', async () => {
@@ -127,12 +127,12 @@ it('a node that invents the sender and nonce of a transaction does not make it r
   const seen: string[] = []
   for (const transaction of [sent, null]) {
     invented = { hash, transaction }
-    seen.push((await evmStatus(context, hash)).status)
+    seen.push((await evmTxStatus(context, hash)).status)
   }
   invented = null
   expect(seen).toEqual(['pending', 'pending'])
   await side.public.sendRawTransaction({ serializedTransaction })
   await at.judge()
   expect(await at.ownerOf('club', 'cay')).toBe(at.addressOf(1))
-  expect((await evmStatus(context, hash)).status).toBe('finalized')
+  expect((await evmTxStatus(context, hash)).status).toBe('finalized')
 })

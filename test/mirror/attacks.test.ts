@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Worker } from '../../src/ops/worker.js'
 import { checkpointText } from '../../src/registry/log/note.js'
-import { logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
 import { swapped } from '../support/bundles.js'
 import { serveInTest } from '../support/httpServer.js'
@@ -92,7 +92,7 @@ describe('an empty mirror copies nothing from a source with', () => {
     ],
     [
       'a checkpoint of another key',
-      () => resigned({}, logKeysOf([Buffer.alloc(32, 9)])),
+      () => resigned({}, logKeysOfSeeds([Buffer.alloc(32, 9)])),
       'signed by other keys than the one expected',
     ],
     [

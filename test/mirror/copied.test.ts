@@ -12,7 +12,7 @@ import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { readEntryBundle } from '../../src/push/leaves.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
-import { logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { bundlePath } from '../../src/registry/log/tiles.js'
 import { printed } from '../support/cli.js'
 import { queryOn } from '../support/database.js'
@@ -279,7 +279,7 @@ it('a mirror copies no log of another domain than the configured one', async () 
 
 it('a mirror takes over the signature of a new key, though the log has not grown', async () => {
   const copy = await database()
-  const renewed = logKeysOf([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
+  const renewed = logKeysOfSeeds([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
   await mirrorFrom(copy, serving(filesOf(honest())))
   const worker = await mirrorOf(copy, serving(filesOf(honest(), { by: renewed })))
   const step = () => worker.step(new AbortController().signal, () => {})

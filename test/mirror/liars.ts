@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
-import { signedNote } from '../../src/registry/log/signer.js'
+import { signCheckpoint } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
 import { createdBy, type Event, filesOf, keys, leavesOf, serving } from './support.js'
 
@@ -45,7 +45,7 @@ export const BUNDLE = '1/tile/entries/001'
 export const resigned = (change: object, by = keys) =>
   altered('checkpoint', (bytes) => {
     const head = parseCheckpoint(parseNote(bytes.toString())!.text)!
-    return Buffer.from(signedNote({ ...head, ...change }, by)!)
+    return Buffer.from(signCheckpoint({ ...head, ...change }, by)!)
   })
 
 /** A file that one answer replaces. */

@@ -9,9 +9,9 @@ import type { Worker } from '../../src/ops/worker.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { GrowingTree } from '../../src/registry/log/append.js'
 import { beginningLeaf } from '../../src/registry/log/beginning.js'
-import { sha256Once, treeHash } from '../../src/registry/log/hash.js'
+import { sha256Once, sha256TreeHasher } from '../../src/registry/log/hash.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
-import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
 import {
   bundlePath,
   packBundle,
@@ -26,7 +26,7 @@ import { readEpoch } from '../support/epoch.js'
 import { serveInTest } from '../support/httpServer.js'
 
 const { signal } = new AbortController()
-export const keys = logKeysOf([Buffer.alloc(32, 7)])
+export const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 export const key = keys[0]!.publicKey.toString('base64')
 export const ORIGIN = 'names.example/mainnet/1'
 
@@ -115,8 +115,8 @@ export function filesOf(
   const entries = [beginningLeaf(origin, previous), ...events].map((text) => Buffer.from(text))
   const files = new Map<string, Uint8Array>()
   const below = origin.split('/').at(-1)!
-  const tree = new GrowingTree(treeHash)
-  for (const tile of tree.append(entries.map((entry) => treeHash.leaf(entry))))
+  const tree = new GrowingTree(sha256TreeHasher)
+  for (const tile of tree.append(entries.map((entry) => sha256TreeHasher.leaf(entry))))
     files.set(`${below}/${tilePath(tile)}`, tile.hashes)
   for (let index = 0; index * TILE_WIDTH < entries.length; index++) {
     const tile = tileAt(entries.length, 0, index)!
@@ -124,7 +124,7 @@ export function filesOf(
     files.set(`${below}/${bundlePath(tile)}`, packBundle(bundle))
   }
   const head = { origin, size: tree.size, root: tree.root }
-  files.set('checkpoint', Buffer.from(signedNote(head, by)!))
+  files.set('checkpoint', Buffer.from(signCheckpoint(head, by)!))
   return { head, files }
 }
 

@@ -1,7 +1,7 @@
 import { type ClusterChange, encodeChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
-import { rulesetOf } from '../../src/registry/journal/ruleset.js'
+import { rulesetOfVersion } from '../../src/registry/journal/ruleset.js'
 import { addressToWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -11,7 +11,7 @@ type Listed = [address: Buffer, name: string, isPrivate?: boolean | null]
 export const LATE = Number.MAX_SAFE_INTEGER
 
 /** A registry whose entries are folded one by one, each a batch of its own. */
-export function clusterWorld(rulesOf = rulesetOf) {
+export function clusterWorld(rulesOf = rulesetOfVersion) {
   const registry = emptyRegistry('mainnet', 1n)
   const entries: Entry[] = []
   const enter = (entry: Pick<Entry, 'kind' | 'position' | 'txKey' | 'body'>) => {

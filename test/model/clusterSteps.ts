@@ -3,7 +3,7 @@ import { type ClusterChange, encodeChange } from '../../src/registry/journal/cha
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { tagged } from '../support/arbitraries.js'
 
@@ -111,4 +111,5 @@ function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): 
   }
 }
 
-export const idOf = ({ creator, n }: Origin): Buffer => clusterId('mainnet', WALLETS[creator]!, n)
+export const idOf = ({ creator, n }: Origin): Buffer =>
+  deriveClusterId('mainnet', WALLETS[creator]!, n)

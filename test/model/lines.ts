@@ -1,6 +1,6 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { actorText, eventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
+import { actorText, createV1EventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
 import { EVENTS, type EventField, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
@@ -40,7 +40,7 @@ export const clusterIdOf = ({ clusters }: MemoryRegistry, serial: number): strin
 
 /** The feed as /v1/events answers it. */
 export function feedOf(registry: MemoryRegistry): FeedEvent[] {
-  const write = eventWriter(registry.network, registry.head.generation, (serial) =>
+  const write = createV1EventWriter(registry.network, registry.head.generation, (serial) =>
     clusterIdOf(registry, serial),
   )
   return registry.journal.flatMap(feedItemsOf).map((item) => JSON.parse(write(item)))

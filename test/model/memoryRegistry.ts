@@ -1,4 +1,4 @@
-import { fold, rowKeysOfEntries } from '../../src/registry/fold/index.js'
+import { foldEntriesToRows, rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import type { ClusterName } from '../../src/registry/fold/rows.js'
 import {
   type ClusterRow,
@@ -10,7 +10,7 @@ import {
   type JournalHead,
   type JournalRow,
   type JournalRowKeys,
-  type MoveRow,
+  type NameMoveRow,
   type NameRow,
   type RegistrySlice,
   type WalletRow,
@@ -18,10 +18,10 @@ import {
 import { decodeChange } from '../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { rulesetOf } from '../../src/registry/journal/ruleset.js'
+import { rulesetOfVersion } from '../../src/registry/journal/ruleset.js'
 import { decodeAddress } from '../../src/registry/primitives/address.js'
 import { mapKey, toHex } from '../../src/registry/primitives/bytes.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 /**
@@ -37,7 +37,7 @@ export interface MemoryRegistry {
   wallets: WalletRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  moves: MoveRow[]
+  moves: NameMoveRow[]
 }
 
 export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry => ({
@@ -52,15 +52,20 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
   moves: [],
 })
 
-/** Folds one batch into the tables. `writerMs`, `rulesOf`: see `fold`. */
+/** Folds one batch into the tables. `writerMs`, `rulesOf`: see `foldEntriesToRows`. */
 export function append(
   registry: MemoryRegistry,
   entries: readonly Entry[],
   writerMs: number,
-  rulesOf = rulesetOf,
+  rulesOf = rulesetOfVersion,
 ) {
   const decoded = entries.map(decodeEntry)
-  const changes = fold(loadSlice(registry, decoded, rulesOf), decoded, writerMs, rulesOf)
+  const changes = foldEntriesToRows(
+    loadSlice(registry, decoded, rulesOf),
+    decoded,
+    writerMs,
+    rulesOf,
+  )
   registry.head = changes.head
   registry.journal.push(...changes.journal)
   registry.names.push(...changes.names)
@@ -97,7 +102,7 @@ export function append(
 export function loadSlice(
   registry: MemoryRegistry,
   entries: readonly DecodedEntry[],
-  rulesOf = rulesetOf,
+  rulesOf = rulesetOfVersion,
 ): RegistrySlice {
   const keys = rowKeysOfEntries(entries, rulesOf)
   const slice: RegistrySlice = {
@@ -211,6 +216,6 @@ export const holderOf = ({ moves }: MemoryRegistry, cluster: number): number =>
 function firstFreeNumber(registry: MemoryRegistry, creator: Buffer): number {
   const taken = new Set(registry.clusters.map((row) => toHex(row.id)))
   let n = 0
-  while (taken.has(toHex(clusterId(registry.network, creator, n)))) n++
+  while (taken.has(toHex(deriveClusterId(registry.network, creator, n)))) n++
   return n
 }

@@ -1,4 +1,4 @@
-import type { NonceTx } from '../../src/registry/outbox.js'
+import type { EvmJobTx } from '../../src/registry/outbox.js'
 import type { ChainSnapshot, SpendPolicy } from '../../src/relayer/machine/index.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import { newJob } from '../support/newJob.js'
@@ -24,7 +24,7 @@ export const seen = (change: Partial<ChainSnapshot> = {}): ChainSnapshot => ({
   prepared: null,
   ...change,
 })
-export const txOf = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
+export const txOf = (n: number, change: Partial<EvmJobTx> = {}): EvmJobTx => ({
   hash: `0x${n}`,
   raw: `0x${n}${n}`,
   purpose: 'deliver',
@@ -35,7 +35,7 @@ export const txOf = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
   isRejected: false,
   ...change,
 })
-export const queued: NonceJob = newJob<NonceTx>('d', 'execute', 7n)
+export const queued: NonceJob = newJob<EvmJobTx>('d', 'execute', 7n)
 export const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [txOf(1)] }
 export const sent: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 50 })] }
 export const cancelling: NonceJob = {

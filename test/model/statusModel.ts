@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
-import { createRequestContexts, evmChainsOf } from '../../src/api/http/context.js'
+import { createRequestContexts, evmChainsOfNetwork } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
-import { evmStatus } from '../../src/api/status/evm.js'
+import { evmTxStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { findTailTx, findTrackedTx } from '../../src/db/journal/transactions.js'
@@ -179,7 +179,7 @@ const poll = (at: number): Command =>
 const pollElsewhere = (at: number): Command =>
   command(`pollElsewhere(${at})`, hasTxs, async ({ txs }, real) => {
     const tx = pick(txs, at)
-    const answer = await evmStatus(real.elsewhere, tx.hash)
+    const answer = await evmTxStatus(real.elsewhere, tx.hash)
     const about = `${tx.hash} elsewhere: ${JSON.stringify(answer)}`
     if (!isTerminalStatus(answer.status)) {
       // what is remembered is in the tables, for all processes
@@ -202,7 +202,7 @@ async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promi
     (await findTailTx(
       world.pool,
       'mainnet',
-      evmChainsOf(elsewhere)[0]!.chain,
+      evmChainsOfNetwork(elsewhere)[0]!.chain,
       fromHex(tx.hash),
     )) !== null
   )
@@ -223,7 +223,7 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
   const expected = await expectedOf(txs, tx, real)
   const place = await chain.place(tx)
   const context = await real.context()
-  const answer = await evmStatus(context, tx.hash)
+  const answer = await evmTxStatus(context, tx.hash)
   const about = `${tx.hash} (${place.at}): ${JSON.stringify(answer)}`
   if (tx.terminal) {
     const { status, names } = tx.terminal

@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { rowKeysOfEntries } from '../../src/registry/fold/index.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { useDatabase } from '../support/database.js'
 import { loadSlice } from '../support/slice.js'
 
@@ -19,7 +19,7 @@ const owner = wallet(200)
 const stranger = wallet(201)
 const hidden = wallet(1)
 const listed = wallet(202)
-const id = clusterId('testnet', owner, 0)
+const id = deriveClusterId('testnet', owner, 0)
 
 beforeAll(async () => {
   const { pool } = database

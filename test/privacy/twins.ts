@@ -1,6 +1,6 @@
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { type ApiWorld, bid, START_MS } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { bytesOf } from './observedApi.js'
@@ -23,7 +23,7 @@ export const WALLETS = {
   paul: solanaAccount(Buffer.alloc(32, 4)).address,
 }
 const { alice, bob, carol, friend, pat, paul } = WALLETS
-export const FOO = clusterId('mainnet', bytesOf(alice), 0)
+export const FOO = deriveClusterId('mainnet', bytesOf(alice), 0)
 /** Number of private wallets that do not act. */
 const HIDDEN_WALLETS = 50
 /** Transactions of bids, by name. */

@@ -7,11 +7,11 @@ import { signedLogWorker } from '../../src/indexer/log.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { feedLogWorker } from '../../src/push/log.js'
-import { treeHash } from '../../src/registry/log/hash.js'
+import { sha256TreeHasher } from '../../src/registry/log/hash.js'
 import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
-import { logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { unpackBundle } from '../../src/registry/log/tiles.js'
-import { rootByInclusion } from '../../src/registry/log/tree.js'
+import { rootOfInclusionProof } from '../../src/registry/log/tree.js'
 import { bid, freshName, logInto, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
@@ -21,8 +21,8 @@ import { useWorld } from '../support/useWorld.js'
 
 const { signal } = new AbortController()
 const ORIGIN = 'names.example/mainnet/1'
-const keys = logKeysOf([Buffer.alloc(32, 7)])
-const renewed = logKeysOf([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
+const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
+const renewed = logKeysOfSeeds([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
 
 const world = useWorld(() => startApi())
 const alice = randomAddress()
@@ -122,8 +122,13 @@ describe('the log of a feed', () => {
       expect(status).toBe(200)
       expect(body).toMatchObject({ origin: ORIGIN, index: number, size: head.size })
       const hashes = body.hashes.map((hash: string) => Buffer.from(hash, 'base64'))
-      const leaf = treeHash.leaf(Buffer.from(body.leaf))
-      const root = rootByInclusion(treeHash, leaf, { index: number, size: head.size }, hashes)
+      const leaf = sha256TreeHasher.leaf(Buffer.from(body.leaf))
+      const root = rootOfInclusionProof(
+        sha256TreeHasher,
+        leaf,
+        { index: number, size: head.size },
+        hashes,
+      )
       expect(Buffer.from(root!)).toEqual(Buffer.from(head.root))
     }
     expect((await world.get(`/v1/events/m-1-${head.size}/proof`)).body.error).toBe('not_found')

@@ -4,14 +4,14 @@ import { Client } from '../../src/client/index.js'
 import { type LogEntry, type LogOptions, LogReader } from '../../src/client/verify.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { checkpointText } from '../../src/registry/log/note.js'
-import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { swapped } from '../support/bundles.js'
 import { readEpoch } from '../support/epoch.js'
 import { useWorld } from '../support/useWorld.js'
 
 const { signal } = new AbortController()
-const keys = logKeysOf([Buffer.alloc(32, 7)])
+const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 const key = keys[0]!.publicKey.toString('base64')
 const ORIGIN = 'names.example/mainnet/1'
 
@@ -147,11 +147,11 @@ describe('a reader of the log', () => {
     (head: { origin?: string; size?: number; root?: Uint8Array }, by = keys): Alter =>
     async (answer, path) => {
       if (!path.endsWith('checkpoint')) return answer
-      return Buffer.from(signedNote({ ...(await headNow()), ...head }, by)!)
+      return Buffer.from(signCheckpoint({ ...(await headNow()), ...head }, by)!)
     }
 
   it.each<[string, Alter, string]>([
-    ['another key', noteOf({}, logKeysOf([Buffer.alloc(32, 9)])), 'signed by other keys'],
+    ['another key', noteOf({}, logKeysOfSeeds([Buffer.alloc(32, 9)])), 'signed by other keys'],
     [
       'another network',
       noteOf({ origin: 'names.example/testnet/1' }),

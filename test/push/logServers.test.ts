@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readFeedLogState, type StoredLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { feedLogWorker, LastSignedLog } from '../../src/push/log.js'
-import { logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
 import { readEpoch } from '../support/epoch.js'
@@ -15,7 +15,7 @@ import { useWorld } from '../support/useWorld.js'
 /** Tests of a log's worker when its database is replaced, or restored to an earlier state. */
 
 const { signal } = new AbortController()
-const keys = logKeysOf([Buffer.alloc(32, 7)])
+const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 const ORIGIN = 'names.example/mainnet/1'
 const home = useFolder()
 const world = useWorld(() => startApi())

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_LONG_POLLS_OF_PROCESS } from '../../src/push/longPolls.js'
+import { MAX_LONG_POLLS } from '../../src/push/longPolls.js'
 import { bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
@@ -145,10 +145,10 @@ it('a long poll without a free place is answered at once, and all of them when t
   try {
     world = limited
     await world.tail('mainnet', [tailBlock(90, [bid({ from, name: freshName(), tx, block: 90 })])])
-    const polls = Array.from({ length: MAX_LONG_POLLS_OF_PROCESS.perClient + 1 }, () => pollBy(tx))
+    const polls = Array.from({ length: MAX_LONG_POLLS.perClient + 1 }, () => pollBy(tx))
     // one was answered, the others wait
     expect(await Promise.race(polls)).toBe('200 pending')
-    await waitingIn(MAX_LONG_POLLS_OF_PROCESS.perClient)
+    await waitingIn(MAX_LONG_POLLS.perClient)
     world.release()
     expect(new Set(await Promise.all(polls))).toEqual(new Set(['200 pending']))
     expect(await pollBy(tx)).toBe('200 pending')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
-import { MAX_STREAMS } from '../../src/push/streams.js'
+import { MAX_FEED_STREAMS } from '../../src/push/streams.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
@@ -244,11 +244,15 @@ it('streams are limited per address, and end when the process stops', async () =
   const others = world
   world = await startApi({ limits: LIMITS })
   try {
-    const streams = await Promise.all(Array.from({ length: MAX_STREAMS.perClient }, () => open()))
+    const streams = await Promise.all(
+      Array.from({ length: MAX_FEED_STREAMS.perClient }, () => open()),
+    )
     const refused = await world.get('/v1/events/stream')
     expect([refused.body.error, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
     streams[0]!.cut()
-    await expect.poll(() => world.openLongRequests().streams, WAIT).toBe(MAX_STREAMS.perClient - 1)
+    await expect
+      .poll(() => world.openLongRequests().streams, WAIT)
+      .toBe(MAX_FEED_STREAMS.perClient - 1)
     streams.push(await open())
     world.release()
     expect(await Promise.all(streams.slice(1).map(({ ended }) => ended))).toEqual(
@@ -272,15 +276,19 @@ it('a client without a stream takes one from clients that hold all streams of th
     return response
   }
   try {
-    const addresses = MAX_STREAMS.total / MAX_STREAMS.perClient
+    const addresses = MAX_FEED_STREAMS.total / MAX_FEED_STREAMS.perClient
     const crowd = await Promise.all(
-      Array.from({ length: MAX_STREAMS.total }, (_, i) => openFrom(`127.0.1.${i % addresses}`)),
+      Array.from({ length: MAX_FEED_STREAMS.total }, (_, i) =>
+        openFrom(`127.0.1.${i % addresses}`),
+      ),
     )
-    expect(crowd.filter(({ statusCode }) => statusCode === 200)).toHaveLength(MAX_STREAMS.total)
+    expect(crowd.filter(({ statusCode }) => statusCode === 200)).toHaveLength(
+      MAX_FEED_STREAMS.total,
+    )
     const newcomer = await openFrom('127.0.2.1')
     expect(newcomer.statusCode).toBe(200)
     await expect.poll(() => crowd.filter(({ complete }) => complete).length, WAIT).toBe(1)
-    expect(world.openLongRequests().streams).toBe(MAX_STREAMS.total)
+    expect(world.openLongRequests().streams).toBe(MAX_FEED_STREAMS.total)
     // an address that already has a stream takes none
     const again = await Promise.all(
       Array.from({ length: addresses }, (_, i) => openFrom(`127.0.1.${i}`)),

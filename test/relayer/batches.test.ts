@@ -1,7 +1,7 @@
 import { type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { BATCH_SIZES, type NonceTx } from '../../src/registry/outbox.js'
+import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
@@ -36,7 +36,7 @@ const setLimit = (weiPerDay: bigint) =>
     functionName: 'setDeliverLimit',
     args: [weiPerDay],
   })
-const txsOf = (jobs: readonly { txs: readonly NonceTx[] }[]) =>
+const txsOf = (jobs: readonly { txs: readonly EvmJobTx[] }[]) =>
   jobs.flatMap(({ txs }) => txs.map(({ hash }) => hash))
 
 describe('payments that wait together', () => {
@@ -57,7 +57,7 @@ describe('payments that wait together', () => {
 
   it('fill transactions of a bounded size', async () => {
     const relayer = await world.restart()
-    const most = BATCH_SIZES.deliver!
+    const most = MAX_JOBS_PER_BATCH.deliver!
     const ids = await payments(most + 3)
     const nonce = await world.nonce()
     await world.finish(relayer)

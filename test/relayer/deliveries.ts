@@ -7,7 +7,7 @@ import { decodePacket, type Packet } from '../../src/chains/evm/bridge/packet.js
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
-import type { NonceTx } from '../../src/registry/outbox.js'
+import type { EvmJobTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
@@ -64,7 +64,7 @@ export async function finishOnce(
 
 /** Reads the deliveries of a world's messages, and acts on the hub beside the relayer. */
 export function deliveriesOf(at: () => BridgeWorld) {
-  const jobsOf = async (guid: Hex): Promise<JobRow<NonceTx>[]> =>
+  const jobsOf = async (guid: Hex): Promise<JobRow<EvmJobTx>[]> =>
     (await at().jobs()).filter(({ message }) => message && toHex(message.guid) === guid)
 
   const packetOf = async (guid: Hex): Promise<Packet> => {

@@ -13,10 +13,10 @@ import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { StageClock } from '../../src/ops/stages.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import {
+  deriveQuoteId,
   type PaymentTerms,
   paymentMessageId,
   paymentSourceId,
-  quoteId,
 } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
@@ -124,7 +124,8 @@ export async function startPaymentWorld() {
           BigInt(Math.floor(Date.now() / 1_000) + 600) + BigInt(randomBytes(2).readUInt16BE()),
         referral: Buffer.alloc(32),
       }
-      const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, identity, terms))
+      const id =
+        again?.quoteId ?? (foreign ? randomBytes(32) : deriveQuoteId(QUOTE_KEY, identity, terms))
       await sendSolana(connection, [payer], registrar.register(terms, id))
       const account = (await connection.getAccountInfo(
         registrar.payment({ payer: payer.publicKey, quoteId: id }),

@@ -20,7 +20,7 @@ import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/judge.js'
-import { communityRulesInput } from '../../src/registry/community/rules.js'
+import { communityRulesInputCodec } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { parseTxId } from '../../src/registry/primitives/txId.js'
@@ -68,7 +68,7 @@ beforeAll(async () => {
     { ...price, token: 'native', amount: String(PRICE) },
     { ...price, token: mint.toBase58(), amount: String(TOKEN_PRICE) },
   ]
-  const rules = communityRulesInput.parse({ prices })
+  const rules = communityRulesInputCodec.parse({ prices })
   await change({ kind: 'configure_community', actor: null, community: 'club', rules })
 })
 beforeEach(() => {

@@ -56,7 +56,7 @@ import {
 } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
-import { clusterId } from '../../src/registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/population.js'
 
 /** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
@@ -101,7 +101,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'a cluster by its id',
     60,
-    (db) => findClusterById(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+    (db) => findClusterById(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
   ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
@@ -237,7 +237,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
       findConfirmedClaim(db, {
         network: NETWORK,
         community: nameOf(COMMUNITY),
-        clusterId: clusterId(NETWORK, walletOf(ORDINARY), 0),
+        clusterId: deriveClusterId(NETWORK, walletOf(ORDINARY), 0),
         caller: walletOf(ORDINARY),
       }),
   ],
@@ -245,7 +245,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'whether a cluster exists',
     2,
-    (db) => clusterExists(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+    (db) => clusterExists(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   [
     'the standing of a caller',

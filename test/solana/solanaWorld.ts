@@ -20,7 +20,7 @@ import { type OpenedSolanaChain, openSolanaChain } from '../../src/daemon/famili
 import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { StageClock } from '../../src/ops/stages.js'
-import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
+import { deriveQuoteId, type PaymentTerms } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
@@ -160,7 +160,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
         genesisHash,
         programId: registrar.programId.toBytes(),
       } as const
-      return { terms, id: quoteId(QUOTE_KEY, identity, terms) }
+      return { terms, id: deriveQuoteId(QUOTE_KEY, identity, terms) }
     },
     pay: (payer, ...names) =>
       world.send(

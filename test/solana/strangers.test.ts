@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { configureCommunity } from '../../src/api/communities/communities.js'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import type { OpenedSolanaChain } from '../../src/daemon/families/solana.js'
-import { communityRulesInput } from '../../src/registry/community/rules.js'
+import { communityRulesInputCodec } from '../../src/registry/community/rules.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createMint } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
@@ -64,7 +64,7 @@ describe('the balances of a requirement', () => {
       const requirements = [{ kind: 'token', network: 'solana', token, minimum: '1' }]
       return configureCommunity(context, author, {
         name: 'club',
-        rules: communityRulesInput.parse({ requirements }),
+        rules: communityRulesInputCodec.parse({ requirements }),
       })
     }
     await expect(configure(world.registrar.id)).rejects.toMatchObject({

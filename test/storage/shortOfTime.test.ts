@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { dueBlockhashJobs, dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { RELEASE_SHARE } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
-import { DAY_MS, OLD_JOB_MS, SHORT_OF_TIME_SHARE } from '../../src/ops/alarms.js'
+import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_SHORT_OF_TIME_SHARE } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
 import { useDatabase } from '../support/database.js'
 
@@ -126,6 +126,8 @@ describe('the share of its time that a payment has been held', () => {
   })
 
   it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
-    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME_SHARE * DAY_MS)
+    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_ALARM_MS).toBeLessThan(
+      PAYMENT_SHORT_OF_TIME_SHARE * DAY_MS,
+    )
   })
 })

@@ -14,7 +14,7 @@ import { type JobRow, listJobs } from '../../src/db/outbox/rows.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
-import type { NonceTx } from '../../src/registry/outbox.js'
+import type { EvmJobTx } from '../../src/registry/outbox.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { EvmRelayer, type EvmRelayerOptions } from '../../src/relayer/evmRelayer.js'
@@ -222,7 +222,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
       }
       throw new Error(`jobs did not end: ${outcomes.join(' ')}`)
     },
-    jobs: async (): Promise<JobRow<NonceTx>[]> =>
+    jobs: async (): Promise<JobRow<EvmJobTx>[]> =>
       (
         await listJobs(pool, {
           networks: ['mainnet'],
@@ -255,7 +255,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
 }
 
 /** Excludes jobs on Solana, which no relayer of these worlds does. */
-const isOnEvm = (job: JobRow): job is JobRow<NonceTx> =>
+const isOnEvm = (job: JobRow): job is JobRow<EvmJobTx> =>
   job.kind !== 'settle' &&
   job.kind !== 'refund' &&
   !(job.kind === 'refuse' && job.payment?.blockHash === null)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
 import type { JobRow } from '../../src/db/outbox/rows.js'
-import type { NonceTx } from '../../src/registry/outbox.js'
+import type { EvmJobTx } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { ChildOrder } from '../relayer/child.js'
 import { testProgram } from '../setup/built.js'
@@ -40,7 +40,7 @@ export async function die(
 }
 
 /** The execution of a message. */
-export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<JobRow<NonceTx>> =>
+export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<JobRow<EvmJobTx>> =>
   (await world.jobs()).find(
     ({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid,
   )!

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-check.js'
 import { doctor } from '../../src/cli/doctor/doctor.js'
-import { chainsSchema } from '../../src/config/chainsFile.js'
+import { chainsFileJsonSchema } from '../../src/config/chainsFile.js'
 import { missingNewFields } from '../../src/config/newFields.js'
-import type { Finding } from '../../src/ops/finding.js'
+import type { DoctorFinding } from '../../src/ops/finding.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
@@ -42,18 +42,18 @@ describe('the database', () => {
 
 describe('the chains file', () => {
   it('has every earlier field', () => {
-    expect(fieldsOf(chainsSchema())).toEqual(expect.arrayContaining(build.fields))
+    expect(fieldsOf(chainsFileJsonSchema())).toEqual(expect.arrayContaining(build.fields))
   })
 
   it('has a release at each field that the earlier build did not know', () => {
     const marked = new Set(unsetFieldNames())
-    const added = fieldsOf(chainsSchema()).filter((field) => !build.fields.includes(field))
+    const added = fieldsOf(chainsFileJsonSchema()).filter((field) => !build.fields.includes(field))
     expect(added.filter((field) => !marked.has(field))).toEqual([])
   })
 
   /** Fields with a release. */
   const unsetFieldNames = () =>
-    missingNewFields(chainsSchema(), EVERY_SECTION).map(({ field }) => field)
+    missingNewFields(chainsFileJsonSchema(), EVERY_SECTION).map(({ field }) => field)
   /** A file with every section, and no field in them. */
   const EVERY_SECTION = {
     chains: [{ gasToken: {}, bridge: {}, deployment: {}, watchOnly: { minimum: [] } }],
@@ -70,7 +70,7 @@ describe('the chains file', () => {
       DATABASE_URL: 'postgresql://127.0.0.1:9/none',
       CLUSTERD_CHAINS: join(RECORDED, 'chains.json'),
     }
-    const findings = JSON.parse(await printed(env, () => doctor({ json: true }))) as Finding[]
+    const findings = JSON.parse(await printed(env, () => doctor({ json: true }))) as DoctorFinding[]
     const configured = findings.filter(({ about }) => about === 'configuration')
     expect(configured).toMatchObject([{ level: 'ok', found: 'read' }])
     const named = findings.find(({ about }) => about === 'chains file')

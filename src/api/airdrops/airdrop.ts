@@ -10,13 +10,13 @@ import { addressToWord, decodeWallet } from '../../registry/primitives/address.j
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { isoText } from '../http/timestamps.js'
+import { isoTimestamp } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 import {
   type ClaimingWallet,
-  type ClaimOffer,
   type ClaimsRequest,
-  createClaimOffer,
+  type ClaimTransactionBuilder,
+  createClaimTransactionBuilder,
 } from './offer.js'
 
 /** Attempts to read the claims: the operator may replace an airdrop between two reads. */
@@ -58,7 +58,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   )
   const positions = eligible.map(({ allocation }) => allocation.position)
   const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
-  const offer = createClaimOffer(context, request, airdrop, wallets)
+  const offer = createClaimTransactionBuilder(context, request, airdrop, wallets)
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(
     eligible.map(({ wallet, allocation }) =>
@@ -77,7 +77,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
     network: airdrop.label,
     distributor: distributor && toHex(distributor),
     token: token && toHex(token),
-    endsAt: endsAtS === null ? null : isoText(endsAtS * 1_000),
+    endsAt: endsAtS === null ? null : isoTimestamp(endsAtS * 1_000),
   }
 }
 
@@ -98,7 +98,10 @@ interface Eligible {
 }
 
 /** A wallet's claim as the response shows it. Amounts are base units of the token. */
-async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: ClaimOffer) {
+async function claimOf(
+  { merkleRoot, wallet, allocation, proof }: Eligible,
+  offer: ClaimTransactionBuilder,
+) {
   const { index, amount, claim } = allocation
   return {
     address: wallet.text,

@@ -3,7 +3,7 @@ import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import type { WalletWithAllocation } from '../../db/airdrop/answers.js'
 import type { Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { type Context, evmChainsOf } from '../http/context.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import type { Session } from '../http/route.js'
 
 /** Reasons why a claim comes without a transaction. */
@@ -53,7 +53,7 @@ interface Offered {
 }
 
 /** Returns the transaction that claims an allocation, or the reason why there is none. */
-export type ClaimOffer = (
+export type ClaimTransactionBuilder = (
   claimant: ClaimingWallet,
   claim: DistributorClaim,
 ) => Promise<Offered | Refused>
@@ -63,17 +63,17 @@ export type ClaimOffer = (
  * account go to an EVM wallet of the cluster, under a permission signed by the operator's key; any account may send
  * that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
-export function createClaimOffer(
+export function createClaimTransactionBuilder(
   context: Context,
   { session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly ClaimingWallet[],
-): ClaimOffer {
+): ClaimTransactionBuilder {
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   const nowS = Math.floor(context.now() / 1_000)
   if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
   const deadlineS = Math.min(endsAtS - 1, nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_S)
-  const port = evmChainsOf(context).find((chain) => chain.label === label)
+  const port = evmChainsOfNetwork(context).find((chain) => chain.label === label)
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
@@ -106,7 +106,7 @@ export function createClaimOffer(
 }
 
 const refusing =
-  (reason: NoTransaction): ClaimOffer =>
+  (reason: NoTransaction): ClaimTransactionBuilder =>
   async () => ({ reason })
 
 /**

@@ -1,21 +1,21 @@
 import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
-import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
-import { authKey, authKeyHash, boundMessageNonce } from '../../registry/auth/key.js'
+import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
+import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
-  boundMessage,
   isSigningDateFresh,
   parseSigningDate,
   verificationMessage,
+  walletBoundMessage,
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress, requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { isoText } from '../http/timestamps.js'
+import { isoTimestamp } from '../http/timestamps.js'
 
 /** Signature of a wallet over the service's message. */
 export interface WalletProof {
@@ -36,7 +36,7 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
  * @returns the message and its last line, the signing date
  */
 export function signingMessage(context: Context, signer?: MessageSigner) {
-  const signingDate = isoText(context.now())
+  const signingDate = isoTimestamp(context.now())
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireOfType(signer)
   const recovered =
@@ -154,7 +154,7 @@ async function isSignedByContract(
   if (!bytes) return false
   const isValid = await hubOf(context)?.isValidSignature({
     wallet: wallet as Hex,
-    hash: toHex(personalHash(bound)),
+    hash: toHex(personalSignHash(bound)),
     signature: toHex(bytes),
     acceptsErc6492: context.auth.acceptsErc6492,
     caller: context.caller?.address ?? '',
@@ -175,7 +175,7 @@ function messageFor(
   wallet: Wallet,
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
-  const nonce = boundMessageNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
+  const nonce = walletBoundMessageNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
-  return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
+  return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

@@ -177,7 +177,7 @@ export async function appendChange(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Buffer> {
-  const made = await appendThroughQueue(context, request)
+  const made = await appendChangesThroughQueue(context, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
 }
@@ -187,7 +187,7 @@ export async function appendChange(
  * has disconnected by then are dropped.
  * @throws ApiError catching_up, unavailable, rate_limited
  */
-export async function appendThroughQueue(
+export async function appendChangesThroughQueue(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' }>> {
@@ -232,7 +232,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
 
 /** Error of a refused change. */
 export function refusalError(refusal: ChangeRefusal): ApiError {
-  if (refusal.code === 'community') return registrationError(refusal.problem)
+  if (refusal.code === 'community') return communityRegistrationError(refusal.problem)
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
     return new ApiError('not_in_cluster', 'This wallet is verified in no cluster.')
   const code = refusal.code === 'rules_changed' ? 'unavailable' : refusal.code
@@ -251,5 +251,5 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   requirements_not_met: 'The wallet for the name does not meet the requirements of the community.',
 }
 
-export const registrationError = (problem: RegistrationProblem): ApiError =>
+export const communityRegistrationError = (problem: RegistrationProblem): ApiError =>
   new ApiError(problem, REGISTRATION_MESSAGE[problem])

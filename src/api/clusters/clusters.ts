@@ -6,13 +6,13 @@ import {
   findClusterIdByName,
 } from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/events.js'
-import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
+import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { secondsText } from '../http/timestamps.js'
+import { timestampToSecond } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 
 /** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
@@ -56,7 +56,7 @@ export async function clusterIdOfAddress(
   input: string,
   viewer: Viewer,
 ): Promise<string | null> {
-  const address = lookupAddress(input)
+  const address = parseWalletOrNull(input)
   const id =
     address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
   return id && toHex(id)
@@ -68,16 +68,16 @@ function answer({ network }: Context, cluster: ClusterView | null) {
   return {
     id: toHex(cluster.id),
     createdBy: actorText(cluster.createdBy),
-    createdAt: secondsText(cluster.createdMs),
+    createdAt: timestampToSecond(cluster.createdMs),
     wallets: cluster.wallets.map((wallet) => ({
       address: decodeWallet(wallet.address).text,
       name: wallet.name,
       isVerified: wallet.isVerified,
       isPrivate: wallet.isPrivate,
       isBackedUp: wallet.isBackedUp,
-      updatedAt: secondsText(wallet.updatedMs),
+      updatedAt: timestampToSecond(wallet.updatedMs),
       updatedBy: actorText(wallet.updatedBy),
-      createdAt: secondsText(wallet.createdMs),
+      createdAt: timestampToSecond(wallet.createdMs),
     })),
     isTestnet: network === 'testnet',
   }

@@ -4,12 +4,12 @@ import bs58 from 'bs58'
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import {
-  generateKey,
-  openShare,
+  decryptKeyShare,
+  encryptKeyShare,
+  generateKeyShares,
+  KEY_SHARE_BYTES,
   recoverKey,
-  SHARE_BYTES,
-  sealShare,
-  shareKeyId,
+  shareEncryptionKeyId,
 } from './keyShares.js'
 
 const TYPES = ['evm', 'solana'] as const
@@ -22,11 +22,11 @@ const addressOf = (type: (typeof TYPES)[number], key: string): string =>
 
 describe('a generated key', () => {
   describe.each(TYPES)('of type %s', async (type) => {
-    const { address, shares } = await generateKey(type)
+    const { address, shares } = await generateKeyShares(type)
     const { user, server, recovery } = shares
 
     it.each(Object.entries(shares))('has a %s share of the same length', (_, share) => {
-      expect(share).toHaveLength(SHARE_BYTES)
+      expect(share).toHaveLength(KEY_SHARE_BYTES)
     })
 
     it.each<[string, readonly [Uint8Array, Uint8Array]]>([
@@ -42,9 +42,9 @@ describe('a generated key', () => {
 
     it.each<[string, () => Promise<Uint8Array> | Uint8Array]>([
       ['the same again', () => user],
-      ['random bytes', () => Uint8Array.from(randomBytes(SHARE_BYTES))],
+      ['random bytes', () => Uint8Array.from(randomBytes(KEY_SHARE_BYTES))],
       ['one with a bit changed', () => server.map((byte, i) => (i === 0 ? byte ^ 1 : byte))],
-      ["another key's", async () => (await generateKey(type)).shares.server],
+      ["another key's", async () => (await generateKeyShares(type)).shares.server],
     ])("is not recovered from the user's share and %s", async (_, wrong) => {
       expect(await recoverKey(address, [user, await wrong()])).toBeNull()
     })
@@ -54,40 +54,42 @@ describe('a generated key', () => {
 describe('a stored share', () => {
   const key = randomBytes(32)
   const former = randomBytes(32)
-  const share = randomBytes(SHARE_BYTES)
+  const share = randomBytes(KEY_SHARE_BYTES)
   const address = Buffer.of(1, ...Buffer.alloc(20, 7))
-  const sealed = sealShare([key], 'mainnet', address, share)
+  const sealed = encryptKeyShare([key], 'mainnet', address, share)
 
   it('is decrypted only with its key and at its row, and is encrypted differently each time', () => {
-    expect(openShare([key], 'mainnet', address, sealed)).toEqual(share)
-    expect(sealShare([key], 'mainnet', address, share).share).not.toEqual(sealed.share)
+    expect(decryptKeyShare([key], 'mainnet', address, sealed)).toEqual(share)
+    expect(encryptKeyShare([key], 'mainnet', address, share).share).not.toEqual(sealed.share)
     expect(sealed.share.includes(share)).toBe(false)
-    expect(() => openShare([randomBytes(32)], 'mainnet', address, sealed)).toThrow(
-      `SHARE_KEY has not the key under which it was kept (${shareKeyId(key).toString('hex')})`,
+    expect(() => decryptKeyShare([randomBytes(32)], 'mainnet', address, sealed)).toThrow(
+      `SHARE_KEY has not the key under which it was kept (${shareEncryptionKeyId(key).toString('hex')})`,
     )
-    expect(() => openShare([key], 'testnet', address, sealed)).toThrow()
+    expect(() => decryptKeyShare([key], 'testnet', address, sealed)).toThrow()
     const other = Buffer.of(1, ...Buffer.alloc(20, 8))
-    expect(() => openShare([key], 'mainnet', other, sealed)).toThrow()
+    expect(() => decryptKeyShare([key], 'mainnet', other, sealed)).toThrow()
     for (let i = 0; i < sealed.share.length; i++) {
       const altered = Buffer.from(sealed.share)
       altered[i]! ^= 1
-      expect(() => openShare([key], 'mainnet', address, { ...sealed, share: altered })).toThrow()
+      expect(() =>
+        decryptKeyShare([key], 'mainnet', address, { ...sealed, share: altered }),
+      ).toThrow()
     }
   })
 
   it('is decrypted with an earlier key of the list too, with and without the key’s id', () => {
-    const kept = sealShare([former], 'mainnet', address, share)
+    const kept = encryptKeyShare([former], 'mainnet', address, share)
     for (const keyId of [kept.keyId, null])
-      expect(openShare([key, former], 'mainnet', address, { ...kept, keyId })).toEqual(share)
-    expect(() => openShare([key], 'mainnet', address, { ...kept, keyId: null })).toThrow(
+      expect(decryptKeyShare([key, former], 'mainnet', address, { ...kept, keyId })).toEqual(share)
+    expect(() => decryptKeyShare([key], 'mainnet', address, { ...kept, keyId: null })).toThrow(
       'SHARE_KEY has not the key under which it was kept (from before keys had ids)',
     )
   })
 
   it('is encrypted with the first key, whose id reveals nothing about it', () => {
-    const { keyId } = sealShare([key, former], 'mainnet', address, share)
-    expect(keyId).toEqual(shareKeyId(key))
-    expect(keyId).not.toEqual(shareKeyId(former))
+    const { keyId } = encryptKeyShare([key, former], 'mainnet', address, share)
+    expect(keyId).toEqual(shareEncryptionKeyId(key))
+    expect(keyId).not.toEqual(shareEncryptionKeyId(former))
     expect(key.includes(keyId!)).toBe(false)
   })
 })

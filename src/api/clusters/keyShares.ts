@@ -13,7 +13,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 const SHARES = 3
 const THRESHOLD = 2
 const KEY_BYTES = 32
-export const SHARE_BYTES = KEY_BYTES + 1
+export const KEY_SHARE_BYTES = KEY_BYTES + 1
 
 interface KeyType {
   generate(): Buffer
@@ -38,7 +38,7 @@ const KEY_TYPES: Partial<Record<AddressType, KeyType>> = {
     exported: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
   },
 }
-export const GENERATED_TYPES = Object.keys(KEY_TYPES) as AddressType[]
+export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as AddressType[]
 
 /**
  * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
@@ -46,7 +46,7 @@ export const GENERATED_TYPES = Object.keys(KEY_TYPES) as AddressType[]
  * The key itself is not stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
-export async function generateKey(type: AddressType) {
+export async function generateKeyShares(type: AddressType) {
   const { generate, addressOf } = KEY_TYPES[type]!
   const key = generate()
   const address = parseAddress(addressOf(key)) as Address
@@ -68,7 +68,7 @@ export async function recoverKey(
 }
 
 /** Keys that encrypt shares: the current key first, then earlier keys that still decrypt stored shares. */
-export type ShareKeys = readonly [Uint8Array, ...Uint8Array[]]
+export type ShareEncryptionKeys = readonly [Uint8Array, ...Uint8Array[]]
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -80,15 +80,15 @@ const rowOf = (network: Network, address: Buffer): Buffer =>
 const KEY_ID_BYTES = 8
 
 /** Identifies a key beside the data that it encrypts, without revealing the key. */
-export const shareKeyId = (key: Uint8Array): Buffer =>
+export const shareEncryptionKeyId = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
 
 /**
  * Encrypts a share: nonce, AES-256-GCM ciphertext, tag.
  * @param keys the first one encrypts
  */
-export function sealShare(
-  [key]: ShareKeys,
+export function encryptKeyShare(
+  [key]: ShareEncryptionKeys,
   network: Network,
   address: Buffer,
   share: Uint8Array,
@@ -96,22 +96,22 @@ export function sealShare(
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
   const sealed = Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
-  return { share: sealed, keyId: shareKeyId(key) }
+  return { share: sealed, keyId: shareEncryptionKeyId(key) }
 }
 
 /**
  * Decrypts a share with the key of the id stored with it. A share without an id is tried with every key.
  * @throws Error where no key fits, for another row or altered bytes
  */
-export function openShare(
-  keys: ShareKeys,
+export function decryptKeyShare(
+  keys: ShareEncryptionKeys,
   network: Network,
   address: Buffer,
   { share: sealed, keyId }: SealedShare,
 ): Buffer {
   const aad = rowOf(network, address)
   for (const key of keys) {
-    if (keyId !== null && !shareKeyId(key).equals(keyId)) continue
+    if (keyId !== null && !shareEncryptionKeyId(key).equals(keyId)) continue
     const share = decrypted(key, aad, sealed)
     if (share) return share
   }

@@ -9,12 +9,12 @@ import type { Session } from '../http/route.js'
 import { requireNewNames } from '../names/names.js'
 import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
-  generateKey,
-  openShare,
+  decryptKeyShare,
+  encryptKeyShare,
+  generateKeyShares,
+  KEY_SHARE_BYTES,
   recoverKey,
-  SHARE_BYTES,
-  type ShareKeys,
-  sealShare,
+  type ShareEncryptionKeys,
 } from './keyShares.js'
 
 export interface GenerateWalletInput {
@@ -38,13 +38,13 @@ export async function generateWallet(
   const keys = requireShareKeys(context)
   const { network } = context
   const [wanted] = requireNewNames([input.name], () => 'name')
-  const { address, shares } = await generateKey(input.type)
+  const { address, shares } = await generateKeyShares(input.type)
   const added = addWalletsChange(
     author.wallet,
     [{ ...input, address: address.text }],
     wholeBodyPath,
   )
-  const sealed = sealShare(keys, network, address.bytes, shares.server)
+  const sealed = encryptKeyShare(keys, network, address.bytes, shares.server)
   await appendChange(context, {
     changes: [added],
     alongside: (db, clusterId) =>
@@ -74,7 +74,7 @@ export interface RecoverWalletInput {
   signingDate: string
 }
 
-const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
+const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
  * Recovers the key of a generated wallet, for the wallet that had it generated and for wallets verified in its cluster.
@@ -90,7 +90,7 @@ export async function recoverWallet(
   const keys = requireShareKeys(context)
   const address = requireAddress(input.address, 'address')
   if (!SHARE.test(input.share))
-    throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
+    throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate } = input
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
   const { signingMs } = await requireProof(context, proof, address)
@@ -102,7 +102,7 @@ export async function recoverWallet(
       'No wallet of that address was generated for this wallet or its cluster.',
     )
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const own = openShare(keys, network, address.bytes, kept)
+  const own = decryptKeyShare(keys, network, address.bytes, kept)
   const privateKey = await recoverKey(address, [share, own])
   // a failed attempt of another member must not count: it could lock the wallet's owner out for good
   const isCounted = privateKey !== null || kept.isOwn
@@ -116,7 +116,7 @@ export async function recoverWallet(
   return { type: address.type, address: address.text, privateKey }
 }
 
-function requireShareKeys({ shareKeys }: Context): ShareKeys {
+function requireShareKeys({ shareKeys }: Context): ShareEncryptionKeys {
   const [first, ...earlier] = shareKeys
   if (!first)
     throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')

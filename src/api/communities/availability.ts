@@ -10,10 +10,10 @@ import {
   neededRequirementInputs,
 } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
-import { type CommunityName, requireRules } from './communities.js'
+import { type NameBelowCommunity, requireRules } from './communities.js'
 
 /**
  * Time limit for reading what payers own. A payer whose chain does not answer in time is assumed to meet the
@@ -22,12 +22,12 @@ import { type CommunityName, requireRules } from './communities.js'
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
-export async function availabilityOfCommunityName(context: Context, asked: CommunityName) {
+export async function availabilityOfCommunityName(context: Context, asked: NameBelowCommunity) {
   const rules = await requireRules(context, asked.community)
   await requireCaughtUp(context)
   return availabilityAnswer(
     `${asked.community}/${asked.name}`,
-    await availabilityUnderRules(context, asked, rules),
+    await nameAvailabilityUnderRules(context, asked, rules),
   )
 }
 
@@ -36,9 +36,9 @@ export async function availabilityOfCommunityName(context: Context, asked: Commu
  * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
  * a transaction.
  */
-export async function availabilityUnderRules(
+export async function nameAvailabilityUnderRules(
   context: Context,
-  asked: CommunityName,
+  asked: NameBelowCommunity,
   rules: CommunityRules | null,
 ): Promise<'free' | 'taken' | 'pending'> {
   const { isTaken, payers } = await communityNameAvailability(
@@ -49,7 +49,7 @@ export async function availabilityUnderRules(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    callerMeetsRequirements(context, rules!, payer, recentBalancePorts(context)).catch(
+    callerMeetsRequirements(context, rules!, payer, portsWithRecentBalances(context)).catch(
       (error: unknown) => {
         if (error instanceof ChainUnavailableError) return true
         throw error
@@ -61,8 +61,8 @@ export async function availabilityUnderRules(
 }
 
 /** The network's chains, with look-ups of balances that may be some seconds old. */
-export const recentBalancePorts = (context: Context): readonly BalancePort[] =>
-  chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
+export const portsWithRecentBalances = (context: Context): readonly BalancePort[] =>
+  chainsOfNetwork(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
@@ -75,7 +75,7 @@ export async function callerMeetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,
-  ports: readonly BalancePort[] = chainsOf(context),
+  ports: readonly BalancePort[] = chainsOfNetwork(context),
 ): Promise<boolean> {
   context.caller?.owe(neededRequirementInputs(requirements).tokens.length)
   const inputs = await readRequirementInputs({

@@ -3,11 +3,11 @@ import { findCommunityRules } from '../../db/registry/communityNames.js'
 import {
   type CommunityRules,
   communityRulesJson,
-  NATIVE,
-  problemsOnChains,
+  NATIVE_COIN,
+  rulesProblemsOnChains,
 } from '../../registry/community/rules.js'
-import { appendChange, type ChangeAuthor, registrationError } from '../clusters/changes.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { appendChange, type ChangeAuthor, communityRegistrationError } from '../clusters/changes.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNewNames } from '../names/names.js'
 
@@ -28,8 +28,8 @@ export async function configureCommunity(
   { name, rules }: { name: string; rules: CommunityRules },
 ) {
   const community = requireName(name)
-  const ports = chainsOf(context)
-  const details = problemsOnChains(rules, ports)
+  const ports = chainsOfNetwork(context)
+  const details = rulesProblemsOnChains(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)
   await appendChange(context, {
@@ -54,7 +54,7 @@ async function checkTokens(
       one.kind === 'token' ? [{ ...one, path: `requirements[${i}].token` }] : [],
     ),
     ...prices.flatMap((one, i) =>
-      one.token === NATIVE ? [] : [{ ...one, path: `prices[${i}].token` }],
+      one.token === NATIVE_COIN ? [] : [{ ...one, path: `prices[${i}].token` }],
     ),
   ]
   const asked = named.map(({ network, token }) =>
@@ -67,13 +67,13 @@ async function checkTokens(
   if (details.length > 0) throw refusedRules(details)
 }
 
-export interface CommunityName {
+export interface NameBelowCommunity {
   community: string
   name: string
 }
 
 /** Canonical form of a name below a community. @throws ApiError invalid_name */
-export function requireCommunityName(community: string, name: string): CommunityName {
+export function requireNameBelowCommunity(community: string, name: string): NameBelowCommunity {
   const [wallet] = requireNewNames([name], () => 'name')
   return { community: requireName(community), name: wallet! }
 }
@@ -81,6 +81,6 @@ export function requireCommunityName(community: string, name: string): Community
 /** The rules of a community. @throws ApiError not_found */
 export async function requireRules(context: Context, community: string): Promise<CommunityRules> {
   const rules = await findCommunityRules(context.pool, context.network, community)
-  if (!rules) throw registrationError('not_found')
+  if (!rules) throw communityRegistrationError('not_found')
   return rules
 }

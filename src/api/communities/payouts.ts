@@ -1,6 +1,6 @@
 import { findPayouts } from '../../db/payments/open.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireRules } from './communities.js'
 
@@ -31,7 +31,7 @@ interface Group {
 
 async function payoutOf(context: Context, { label, payments }: Group) {
   const { target, money } = payments[0]!
-  const port = chainsOf(context).find((chain) => chain.label === label)
+  const port = chainsOfNetwork(context).find((chain) => chain.label === label)
   const taken =
     context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))
   return {

@@ -5,33 +5,33 @@ import { findCommunityRules, readCallerRights } from '../../db/registry/communit
 import {
   decideRegistration,
   type PaymentPreference,
-  type PriceFault,
-  type RegistrationInputs,
+  type PriceMismatchReason,
+  type RegistrationDecisionInputs,
 } from '../../registry/community/registration.js'
 import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
-import { isLabelOf } from '../../registry/families.js'
+import { isChainLabelOfNetwork } from '../../registry/families.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import {
   appendChange,
-  appendThroughQueue,
+  appendChangesThroughQueue,
   type ChangeAuthor,
+  communityRegistrationError,
   refusalError,
-  registrationError,
 } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import {
-  availabilityUnderRules,
   callerMeetsRequirements,
-  recentBalancePorts,
+  nameAvailabilityUnderRules,
+  portsWithRecentBalances,
 } from './availability.js'
-import { type CommunityName, requireRules } from './communities.js'
+import { type NameBelowCommunity, requireRules } from './communities.js'
 
-export interface RegistrationRequest extends CommunityName {
+export interface RegistrationRequest extends NameBelowCommunity {
   /** New owner of the name; null where the request names none. */
   wallet: Wallet | null
   /** Owner where the request names none: the caller's own wallet, or nobody yet. */
@@ -41,7 +41,7 @@ export interface RegistrationRequest extends CommunityName {
 }
 
 export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPayment }
-export type Registration =
+export type CommunityRegistrationResult =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: RequestedPayment }
 
@@ -64,7 +64,7 @@ export async function registerCommunityName(
   context: Context,
   author: ChangeAuthor,
   request: RegistrationRequest,
-): Promise<Registration> {
+): Promise<CommunityRegistrationResult> {
   for (let tries = 1; ; tries++) {
     const attempt = await attemptRegistration(context, author, request)
     if (attempt.kind !== 'changed') return attempt
@@ -76,7 +76,7 @@ async function attemptRegistration(
   context: Context,
   author: ChangeAuthor,
   request: RegistrationRequest,
-): Promise<Registration | Changed> {
+): Promise<CommunityRegistrationResult | Changed> {
   const { community, name, wallet, preference } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
@@ -90,15 +90,16 @@ async function attemptRegistration(
     })
   const [before, availability] = await Promise.all([
     readStanding(),
-    availabilityUnderRules(context, { community, name }, rules),
+    nameAvailabilityUnderRules(context, { community, name }, rules),
   ])
   // the same request, sent twice, may have registered the name for this wallet between the two reads
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const named = standing.isOwn ? 'own' : 'other'
-  const known: RegistrationInputs = {
+  const known: RegistrationDecisionInputs = {
     rules,
     preference: { ...preference, payer: owner.type },
-    isNetworkKnown: preference.network === null || isLabelOf(context.network, preference.network),
+    isNetworkKnown:
+      preference.network === null || isChainLabelOfNetwork(context.network, preference.network),
     nowMs: context.now(),
     isOwner: standing.isOwner,
     beneficiary: wallet === null ? request.unnamed : named,
@@ -115,7 +116,7 @@ async function attemptRegistration(
     case 'refused':
       throw judgement.fault
         ? new ApiError(judgement.problem, FAULT_MESSAGE[judgement.fault])
-        : registrationError(judgement.problem)
+        : communityRegistrationError(judgement.problem)
     case 'held':
       return { kind: 'registered', owner }
     case 'paid':
@@ -130,7 +131,7 @@ async function attemptRegistration(
   }
 }
 
-const FAULT_MESSAGE: Record<PriceFault, string> = {
+const FAULT_MESSAGE: Record<PriceMismatchReason, string> = {
   no_network:
     'This is no network of the community: mainnet and testnet have networks of their own.',
   no_price:
@@ -141,8 +142,8 @@ const FAULT_MESSAGE: Record<PriceFault, string> = {
 async function registerFree(
   context: Context,
   author: ChangeAuthor,
-  { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
-): Promise<Registration | Changed> {
+  { community, name, owner, rules }: NameBelowCommunity & { owner: Wallet; rules: CommunityRules },
+): Promise<CommunityRegistrationResult | Changed> {
   const registering = {
     kind: 'register_community_name',
     actor: author.wallet,
@@ -150,7 +151,7 @@ async function registerFree(
     name,
   } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await appendThroughQueue(context, {
+  const made = await appendChangesThroughQueue(context, {
     changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
@@ -163,9 +164,9 @@ async function registerFree(
 
 async function paymentInfo(
   context: Context,
-  { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Wallet },
+  { community, name, price, payer }: NameBelowCommunity & { price: CommunityPrice; payer: Wallet },
 ): Promise<RequestedPayment> {
-  const port = chainsOf(context).find(({ label }) => label === price.network)
+  const port = chainsOfNetwork(context).find(({ label }) => label === price.network)
   if (!port)
     throw new ApiError(
       'unavailable',
@@ -194,7 +195,7 @@ export async function areRequirementsMetBy(
     context,
     await requireRules(context, community),
     wallet.bytes,
-    recentBalancePorts(context),
+    portsWithRecentBalances(context),
   )
 }
 
@@ -208,7 +209,7 @@ export async function areRequirementsMetBy(
 export async function assignCommunityName(
   context: Context,
   author: ChangeAuthor,
-  { community, name, bundleId }: CommunityName & { bundleId?: string | undefined },
+  { community, name, bundleId }: NameBelowCommunity & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
   const asked = bundleId === undefined ? null : requireClusterId(bundleId)
@@ -222,7 +223,7 @@ export async function assignCommunityName(
     clusterId,
     caller: author.wallet,
   })
-  if (!claim) throw registrationError('requirements_not_met')
+  if (!claim) throw communityRegistrationError('requirements_not_met')
   const registering = {
     kind: 'register_community_name',
     actor: author.wallet,

@@ -1,10 +1,10 @@
 import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
 import { EXAMPLE_OWNER } from '../examples.js'
-import { MAX_CHANGES_OF_REQUEST, namedObject, z } from '../http/schema.js'
-import { CHAIN_PRICE } from '../limits/costs.js'
+import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, z } from '../http/schema.js'
+import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import {
-  contractCallAnswer,
+  contractCallJson,
   EVM_QUOTE_ERRORS,
   type FamilyInterface,
   quoteFields,
@@ -19,10 +19,10 @@ export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
 const ownFields = ({ transactionData }: EvmQuote) => ({
-  transactionData: contractCallAnswer(transactionData),
+  transactionData: contractCallJson(transactionData),
 })
 
-export const evmInterface: FamilyInterface<EvmPort> = {
+export const evmFamilyInterface: FamilyInterface<EvmPort> = {
   family: EVM,
   isOf: isEvmPort,
   example: ['1', EXAMPLE_OWNER],
@@ -32,10 +32,10 @@ export const evmInterface: FamilyInterface<EvmPort> = {
   summary: 'Transaction data for registering names from an EVM chain',
   beyond:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   errors: EVM_QUOTE_ERRORS,
   v1: {
-    schema: namedObject('EvmQuote', {
+    schema: namedObjectSchema('EvmQuote', {
       ...quoteFields,
       type: z.literal('evm'),
       gasToken,
@@ -47,7 +47,7 @@ export const evmInterface: FamilyInterface<EvmPort> = {
     ownFields,
   },
   v01: {
-    schema: namedObject('QuoteV01', {
+    schema: namedObjectSchema('QuoteV01', {
       ...quoteFieldsV01,
       gasToken,
       transactionData: EvmTransactionSchema,

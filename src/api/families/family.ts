@@ -5,10 +5,15 @@ import { registrationExample } from '../examples.js'
 import { okAnswer } from '../http/answer.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, type RoutePrice, route } from '../http/route.js'
-import { manyNames, type SampleAddress } from '../http/sampleRequests.js'
+import { type PickSampleAddress, sampleQuoteBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
-import { AMOUNT_SYNONYMS, bidAmountOf, type QuoteOfPort, quoteOnChain } from '../names/quote.js'
-import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
+import {
+  BID_AMOUNT_FIELD_NAMES,
+  bidAmountOf,
+  type QuoteOfPort,
+  quoteRegistrationOnChain,
+} from '../names/quote.js'
+import { addressSchema, clusterIdSchema, nameSchema } from '../v1/schemas.js'
 
 /** How a version of the HTTP interface (v1 or v0.1) shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
@@ -29,7 +34,7 @@ export interface FamilyInterface<Port extends ChainPort = ChainPort>
   /** Network label of the family's testnet in sample requests. */
   readonly testnet: string
   /** Payer of sample requests. */
-  readonly sender: SampleAddress
+  readonly sender: PickSampleAddress
   /** Maximum number of names in one quote. */
   readonly maxNames: number
   readonly price: RoutePrice
@@ -55,10 +60,10 @@ export const quoteRoute = ({
   route.post(`/v1/names/register/${family.key}`, {
     bad: {
       what: '101 names',
-      body: manyNames(testnet, sender, MAX_CHANGES_OF_REQUEST + 1),
+      body: sampleQuoteBody(testnet, sender, MAX_CHANGES_OF_REQUEST + 1),
       error: 'too_many',
     },
-    costliest: { what: `${maxNames} names`, body: manyNames(testnet, sender, maxNames) },
+    costliest: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
     example: registrationExample(...example),
     bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
     aliases: [`/v1/register/${family.key}`],
@@ -71,16 +76,20 @@ export const quoteRoute = ({
         description: `Label of the chain to pay on; ${family.label === null ? 'it also' : 'testnet=true'} selects the testnet`,
         example: example[0],
       }),
-      referralClusterId: clusterIdText.optional(),
+      referralClusterId: clusterIdSchema.optional(),
     }),
     responses: okResponses('The quote, with the transactions to sign and send', v1.schema),
     errors: form.errors,
     async handle({ body, isTestnet }, context) {
-      const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), form.isOf)
+      const quote = await quoteRegistrationOnChain(
+        context,
+        quoteRequest(body, isTestnet),
+        form.isOf,
+      )
       const referral = quote.referral && toHex(quote.referral)
       return okAnswer({
         type: family.key,
-        ...commonQuoteAnswer(quote),
+        ...commonQuoteJson(quote),
         referral,
         ...v1.ownFields(quote),
       })
@@ -96,14 +105,14 @@ const amount = z.unknown().openapi({
 })
 /** Schema of the bid amount of a name, once for each accepted field name. */
 const amounts = Object.fromEntries(
-  AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
-) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
+  BID_AMOUNT_FIELD_NAMES.map((name) => [name, amount.optional()]),
+) as Record<(typeof BID_AMOUNT_FIELD_NAMES)[number], z.ZodOptional<typeof amount>>
 
 /** Body of a registration. Each route adds its network and its referral. */
 export const RegistrationBody = z.object({
-  sender: addressText,
+  sender: addressSchema,
   names: z
-    .array(z.object({ name: nameText, ...amounts }))
+    .array(z.object({ name: nameSchema, ...amounts }))
     .min(1)
     .max(MAX_CHANGES_OF_REQUEST),
 })
@@ -135,15 +144,15 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 type Call = Extract<UnsignedTransaction, { to: unknown }>
 
 /** A contract call as responses show it, its value in decimal digits. */
-export const contractCallAnswer = ({ to, data, value }: Omit<Call, 'type'>) => ({
+export const contractCallJson = ({ to, data, value }: Omit<Call, 'type'>) => ({
   to,
   data,
   value: String(value),
 })
 
-export const transactionAnswer = (transaction: UnsignedTransaction) =>
+export const transactionJson = (transaction: UnsignedTransaction) =>
   'to' in transaction
-    ? { type: transaction.type, ...contractCallAnswer(transaction) }
+    ? { type: transaction.type, ...contractCallJson(transaction) }
     : { type: transaction.type, data: transaction.data }
 
 /** Schema of the fields that quotes of all families have, except the coin. */
@@ -158,7 +167,7 @@ export const quoteFields = {
       }),
     }),
   ),
-  referral: clusterIdText.nullable().openapi({
+  referral: clusterIdSchema.nullable().openapi({
     description: 'The credited cluster; null where none was named or its id is unknown',
   }),
 }
@@ -176,7 +185,7 @@ export const quoteFieldsV01 = {
 }
 
 /** The fields of the response that quotes of all families have. */
-export const commonQuoteAnswer = (quote: Quote) => ({
+export const commonQuoteJson = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),

@@ -1,11 +1,11 @@
-import { type FamilyKey, familyOf } from '../../registry/families.js'
-import { evmInterface } from './evm.js'
+import { type ChainFamilyKey, familyOfLabel } from '../../registry/families.js'
+import { evmFamilyInterface } from './evm.js'
 import { type FamilyInterface, quoteRoute } from './family.js'
-import { solanaInterface } from './solana.js'
+import { solanaFamilyInterface } from './solana.js'
 
-const BY_KEY: Readonly<Record<FamilyKey, FamilyInterface>> = {
-  evm: evmInterface,
-  solana: solanaInterface,
+const BY_KEY: Readonly<Record<ChainFamilyKey, FamilyInterface>> = {
+  evm: evmFamilyInterface,
+  solana: solanaFamilyInterface,
 }
 
 /** The API's code for each chain family. */
@@ -15,4 +15,5 @@ export const FAMILY_INTERFACES: readonly FamilyInterface[] = Object.values(BY_KE
 export const quoteRoutes = FAMILY_INTERFACES.map(quoteRoute)
 
 /** The family of a network label; the EVM family for an unknown label. */
-export const familyInterfaceOf = (label: string): FamilyInterface => BY_KEY[familyOf(label).key]
+export const familyInterfaceOf = (label: string): FamilyInterface =>
+  BY_KEY[familyOfLabel(label).key]

@@ -1,7 +1,7 @@
 import { isSolanaPort, type SolanaPort, type SolanaQuote } from '../../chains/solana/port.js'
 import { SOLANA } from '../../registry/families.js'
 import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
-import { namedObject, z } from '../http/schema.js'
+import { namedObjectSchema, z } from '../http/schema.js'
 import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
 import { type FamilyInterface, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
 
@@ -9,7 +9,7 @@ const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lampo
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaInterface: FamilyInterface<SolanaPort> = {
+export const solanaFamilyInterface: FamilyInterface<SolanaPort> = {
   family: SOLANA,
   isOf: isSolanaPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],
@@ -24,7 +24,7 @@ export const solanaInterface: FamilyInterface<SolanaPort> = {
   price: QUOTE_PER_NAME_PRICE,
   errors: QUOTE_ERRORS,
   v1: {
-    schema: namedObject('SolanaQuote', {
+    schema: namedObjectSchema('SolanaQuote', {
       ...quoteFields,
       type: z.literal('solana'),
       gasToken,
@@ -41,7 +41,7 @@ export const solanaInterface: FamilyInterface<SolanaPort> = {
     }),
   },
   v01: {
-    schema: namedObject('SolanaQuoteV01', {
+    schema: namedObjectSchema('SolanaQuoteV01', {
       ...quoteFieldsV01,
       gasToken,
       expiresAt: z.string(),

@@ -14,7 +14,7 @@ const KEPT_MS = 60_000
  * Looks up hex ids of clusters by their serial numbers. The returned map may hold other clusters too. A missing serial
  * means that the feed has a newer generation.
  */
-export type ClusterIds = (
+export type ClusterIdLookup = (
   db: Queryable,
   serials: readonly number[],
   generation: number,
@@ -24,7 +24,7 @@ export type ClusterIds = (
  * Creates a cache of cluster ids for pages of the feed. A cluster keeps its id within one generation, and most
  * readers ask for the newest or the oldest events.
  */
-export function createClusterIds(network: Network): ClusterIds {
+export function createClusterIdCache(network: Network): ClusterIdLookup {
   let kept = { generation: 0, ids: new Map<number, string>(), untilMs: 0 }
   return async (db, serials, generation) => {
     const nowMs = performance.now()

@@ -1,5 +1,5 @@
 import type { FeedPage, FeedQuery } from '../../push/webhooks/deliver.js'
-import { eventWriter } from '../../registry/journal/events.js'
+import { createV1EventWriter } from '../../registry/journal/events.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { feedPage } from './feed.js'
@@ -9,7 +9,7 @@ import { feedPage } from './feed.js'
  * /v1/events`.
  * @returns null where the feed has restarted since the cursor was issued
  */
-export async function readFeed(
+export async function readFeedForDelivery(
   context: Context,
   { cursor, from, limit }: FeedQuery,
 ): Promise<FeedPage | null> {
@@ -22,7 +22,7 @@ export async function readFeed(
       from: from ?? undefined,
     })
     const { network, generation, idOf, resume } = page
-    const items = page.items.map(eventWriter(network, generation, idOf))
+    const items = page.items.map(createV1EventWriter(network, generation, idOf))
     return {
       generation,
       items,

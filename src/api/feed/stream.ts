@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { SerializedEvent } from '../../push/feedReader.js'
 import { waitForDrain } from '../../push/streams.js'
-import { eventWriter, type FeedItem, walkPositionAfter } from '../../registry/journal/events.js'
+import {
+  createV1EventWriter,
+  type FeedItem,
+  walkPositionAfter,
+} from '../../registry/journal/events.js'
 import { STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
@@ -101,7 +105,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
     // without this check a reader who left during the read would follow for ever: the event `close` fires only once
     for (let page: Page | null = first; page && !res.destroyed; ) {
       const { network, generation, idOf, items, end } = page
-      const json = eventWriter(network, generation, idOf)
+      const json = createV1EventWriter(network, generation, idOf)
       if (items.length > 0)
         write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))

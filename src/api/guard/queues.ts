@@ -30,7 +30,7 @@ type Ask = (...of: unknown[]) => unknown
  * Queues of clients that wait to call chains. Each method of a port has its own queue, because its calls have their own
  * share of the nodes' capacity.
  */
-export class ChainQueues {
+export class ChainCallQueues {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
   /** A port whose calls wait in the queue of one client. Waiting calls are dropped when the client disconnects. */

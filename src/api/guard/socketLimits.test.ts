@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { closeAfterResponse, protectServer, serverLimits } from './socketLimits.js'
+import { applySocketLimits, closeAfterResponse, serverLimits } from './socketLimits.js'
 
 it('a closing server waits for requests in progress, and not for connections without a request', async () => {
   let begun = (_res: ServerResponse): void => {}
@@ -10,7 +10,7 @@ it('a closing server waits for requests in progress, and not for connections wit
     begun = resolve
   })
   const server = createServer(serverLimits(), (_req, res) => begun(res))
-  const closeUnused = protectServer(server)
+  const closeUnused = applySocketLimits(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const unused = connect(port, '127.0.0.1').resume()
@@ -36,7 +36,7 @@ it('a closing server waits for requests in progress, and not for connections wit
 /** A protected server, and a connection to it with the data received so far. */
 async function connectTo(listener: RequestListener) {
   const server = createServer(serverLimits(), listener)
-  protectServer(server)
+  applySocketLimits(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   let text = ''
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')

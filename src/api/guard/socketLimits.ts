@@ -8,7 +8,7 @@ import {
 import type { Socket } from 'node:net'
 import { responseMessage, sendResponse } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import type { Exchange } from '../serving/exchange.js'
+import type { HttpExchange } from '../serving/exchange.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
@@ -62,7 +62,7 @@ const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-for
  * @returns function that closes connections without a request yet, as browsers open them in advance. Node counts them
  * as busy, and a closing server would wait for them for ever
  */
-export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
+export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   const unused = new Set<Socket>()
   const newest = new WeakMap<Socket, Asked>()
   server.on('connection', (socket: Socket) => {
@@ -102,7 +102,7 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
 }
 
 /** A request and its response. */
-type Asked = Pick<Exchange, 'req' | 'res'>
+type Asked = Pick<HttpExchange, 'req' | 'res'>
 
 /** Sockets that close after a response, with the request that gets this last response. */
 const ended = new WeakMap<Socket, IncomingMessage>()
@@ -164,7 +164,7 @@ const pipelined = new WeakSet<Socket>()
  * other clients follow on it, unless a large part of the refused body is still to come. A peer that pipelines
  * requests is treated as a client, since no proxy does that.
  */
-export function closeRefused(exchange: Asked & Pick<Exchange, 'isByProxy'>): void {
+export function closeRefusedConnection(exchange: Asked & Pick<HttpExchange, 'isByProxy'>): void {
   const { isByProxy, req } = exchange
   if (!isByProxy || pipelined.has(req.socket) || hasLongRest(req)) closeAfterResponse(exchange)
 }

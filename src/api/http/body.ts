@@ -3,7 +3,7 @@ import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../../ops/turns.j
 import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
-import { MAX_BULK_ELEMENTS, z } from './schema.js'
+import { MAX_JOIN_ELEMENTS, z } from './schema.js'
 
 /** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
@@ -13,7 +13,7 @@ const OBJECT_LIMIT_BYTES = 64 * 1024
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Size limit of a route's body. */
-export function bodyLimit({ body, isBulk }: Route): number {
+export function bodyLimitBytes({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
   return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES
 }
@@ -47,7 +47,7 @@ export async function parseRequestBody(
  * @throws ApiError invalid_request for a body that is too large or in too many parts (413), or cut off; what
  * `arrived` throws
  */
-export const readBytes = (
+export const readBodyBytes = (
   req: IncomingMessage,
   limit: number,
   arrived: (bytes: number) => void,
@@ -106,9 +106,9 @@ async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<strin
   const isArray = text.startsWith('[') && text.endsWith(']')
   const inside = isArray ? text.slice(1, -1) : text
   if (inside.trim() === '') return []
-  const parts = inside.split(isArray ? ',' : '\n', MAX_BULK_ELEMENTS + 1)
-  if (parts.length > MAX_BULK_ELEMENTS)
-    throw new ApiError('too_many', `At most ${MAX_BULK_ELEMENTS} elements are taken at once.`)
+  const parts = inside.split(isArray ? ',' : '\n', MAX_JOIN_ELEMENTS + 1)
+  if (parts.length > MAX_JOIN_ELEMENTS)
+    throw new ApiError('too_many', `At most ${MAX_JOIN_ELEMENTS} elements are taken at once.`)
   return mapWithoutBlocking(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found

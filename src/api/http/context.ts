@@ -18,8 +18,8 @@ import { LongPolls } from '../../push/longPolls.js'
 import { FeedStreams } from '../../push/streams.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { cacheSignatures } from '../communities/releaseSignatures.js'
-import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { ChainQueues, StatementQueue } from '../guard/queues.js'
+import { type ClusterIdLookup, createClusterIdCache } from '../feed/clusterIds.js'
+import { ChainCallQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { type BatchedLookups, createBatchedLookups } from './batches.js'
@@ -49,9 +49,9 @@ export interface Context {
   tails: Readonly<Record<Network, FeedTail>>
   streams: FeedStreams
   /** Caches of cluster ids for pages of the feed. */
-  clusterIds: Readonly<Record<Network, ClusterIds>>
+  clusterIds: Readonly<Record<Network, ClusterIdLookup>>
   /** Queues of clients that wait to call chains. */
-  chainQueues: ChainQueues
+  chainQueues: ChainCallQueues
   /** Queue of clients whose requests ask the database for more than a look-up. */
   statementQueue: StatementQueue
   /** Queue of the network's signed changes. */
@@ -145,7 +145,7 @@ export function createRequestContexts({
     limits,
     now,
     pageKey,
-    chainQueues: new ChainQueues(),
+    chainQueues: new ChainCallQueues(),
     statementQueue: new StatementQueue(),
     turn: () => waitForEventLoopTurn(NOBODY),
     tails: ofEach((network) => {
@@ -153,7 +153,7 @@ export function createRequestContexts({
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })
     }),
     streams: new FeedStreams(limits !== null),
-    clusterIds: ofEach(createClusterIds),
+    clusterIds: ofEach(createClusterIdCache),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
     lookups: ofEach((network) => createBatchedLookups(deps.pool, network)),
@@ -190,11 +190,14 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 /** Chains of the network, its hub first. */
-export const chainsOf = ({ chains, network }: Pick<Context, 'chains' | 'network'>): ChainPort[] =>
+export const chainsOfNetwork = ({
+  chains,
+  network,
+}: Pick<Context, 'chains' | 'network'>): ChainPort[] =>
   chains
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 
 /** The network's EVM chains, its hub first. */
-export const evmChainsOf = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
-  chainsOf(context).filter(isEvmPort)
+export const evmChainsOfNetwork = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
+  chainsOfNetwork(context).filter(isEvmPort)

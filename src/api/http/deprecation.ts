@@ -13,7 +13,7 @@ const DOCUMENT = '/openapi.json'
  * (RFC 5829). The request's parameters are filled into the successor's path; where one is missing, the link goes to
  * the OpenAPI document.
  */
-export function markDeprecated(
+export function addDeprecationHeaders(
   { successor }: Pick<Route, 'successor'>,
   params: Readonly<Record<string, unknown>>,
   answer: Answer,

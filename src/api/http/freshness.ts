@@ -5,7 +5,7 @@ import { indexingLagMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
-import { isoText } from './timestamps.js'
+import { isoTimestamp } from './timestamps.js'
 
 /** How far a network's tables are behind the chains. */
 export interface Freshness {
@@ -103,7 +103,7 @@ const secondsOf = (ms: number): number => Math.round(ms / 1_000)
 function asOf(network: Network, hub: HubState): string | null {
   if (hub.block === null || hub.block < 0) return null
   const ms = blockTimeMs(hub.block, hub.state) ?? hub.atMs
-  return `${network} ${hub.block} ${isoText(ms)}`
+  return `${network} ${hub.block} ${isoTimestamp(ms)}`
 }
 
 /**
@@ -127,8 +127,8 @@ const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(()
  * Refuses a request for a network that is not deployed.
  * @throws ApiError unsupported_network where the chains file has no hub of the network
  */
-export async function requireDeployed(fresh: Fresh): Promise<void> {
-  if (await isDeployed(fresh)) return
+export async function requireNetworkDeployed(fresh: Fresh): Promise<void> {
+  if (await isNetworkDeployed(fresh)) return
   const { network } = fresh
   const other =
     network === 'mainnet' ? 'add testnet=true for the testnet' : 'leave out testnet=true'
@@ -139,11 +139,11 @@ export async function requireDeployed(fresh: Fresh): Promise<void> {
 }
 
 /** True where the chains file has a hub of the network, or the tables are a mirror's. */
-export const isDeployed = async (fresh: Fresh): Promise<boolean> =>
+export const isNetworkDeployed = async (fresh: Fresh): Promise<boolean> =>
   (await knownOf(fresh)).isDeployed
 
 /** Header of a look-up with the block that the response at least reflects. @returns names and values in alternation */
-export async function asOfHeader(fresh: Fresh): Promise<readonly string[]> {
+export async function asOfBlockHeader(fresh: Fresh): Promise<readonly string[]> {
   const { asOf } = await knownOf(fresh)
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
@@ -170,7 +170,7 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
 }
 
 /** Adds the staleness header to a response where the tables are behind. */
-export async function withStaleness(answer: Answer, fresh: Fresh): Promise<Answer> {
+export async function withStalenessHeader(answer: Answer, fresh: Fresh): Promise<Answer> {
   const { staleSeconds } = await knownOf(fresh)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }

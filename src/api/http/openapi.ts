@@ -6,9 +6,9 @@ import {
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
 import { type HeaderName, RESPONSE_HEADERS } from './headers.js'
 import type { Route } from './route.js'
-import { namedObject, z } from './schema.js'
+import { namedObjectSchema, z } from './schema.js'
 
-const ErrorSchema = namedObject('Error', {
+const ErrorSchema = namedObjectSchema('Error', {
   status: z.int(),
   error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
   message: z.string().describe('One sentence.'),

@@ -31,7 +31,7 @@ export function parseQuery(url: string): RequestQuery {
 }
 
 /** True if a request selects the testnet, with exactly `testnet=true`. */
-export const isTestnet = (query: RequestQuery): boolean => query.get('testnet') === 'true'
+export const selectsTestnet = (query: RequestQuery): boolean => query.get('testnet') === 'true'
 
 /**
  * A whole number in a query, clamped to 2^53 − 1; undefined where it is absent.

@@ -129,7 +129,7 @@ export interface Route {
    * machine) can answer the request.
    */
   example?: RequestExample
-  /** Price of a request; default: chosen by `priceOf`. */
+  /** Price of a request; default: chosen by `priceOfRoute`. */
   price?: RoutePrice
   /** Query parameter that makes the request a long poll of up to `MAX_LONG_POLL_MS`, in addition to the deadline. */
   longPollParam?: string

@@ -63,27 +63,28 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
   error: 'unauthorized',
 }
 
-export const makeMany = <T>(count: number, make: (i: number) => T): T[] =>
+export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 /** As many wallets to add as one change may have. */
-export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
-  makeMany(100, () => ({ address: evmAddress(), name: freshName() }))
+export const maxWalletsToAdd = ({ evmAddress, freshName }: SampleData) =>
+  makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
 /** Rules of a community of maximum length. */
-export const longRules = ({ solanaAddress }: SampleData) => ({
-  requirements: [{ kind: 'allowlist', addresses: makeMany(1_000, solanaAddress) }],
+export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
+  requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
 
 /** Addresses of a bulk look-up. */
-export const manyAddresses = ({ cosmosAddress }: SampleData) => makeMany(1_000, cosmosAddress)
+export const maxLookupAddresses = ({ cosmosAddress }: SampleData) =>
+  makeSampleList(1_000, cosmosAddress)
 
-export type SampleAddress = (scene: SampleData) => string
+export type PickSampleAddress = (scene: SampleData) => string
 
 /** Body of a quote for `count` names. */
-export const manyNames =
-  (network: string, sender: SampleAddress, count: number) => (scene: SampleData) => ({
+export const sampleQuoteBody =
+  (network: string, sender: PickSampleAddress, count: number) => (scene: SampleData) => ({
     network,
     sender: sender(scene),
-    names: makeMany(count, () => ({ name: scene.freshName() })),
+    names: makeSampleList(count, () => ({ name: scene.freshName() })),
   })

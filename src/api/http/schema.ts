@@ -14,12 +14,12 @@ const MAX_TEXT = 200
 /** Maximum number of elements of a bulk look-up. */
 export const MAX_LOOKUPS = 1_000
 /** Maximum number of elements of a join (`POST /v1/wallets`). */
-export const MAX_BULK_ELEMENTS = 100_000
+export const MAX_JOIN_ELEMENTS = 100_000
 /** Maximum number of elements of a change. */
 export const MAX_CHANGES_OF_REQUEST = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
-export const namedObject = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
+export const namedObjectSchema = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).openapi(name)
 
 /** Responses of a route that only has one of status 200. A shape stands for an object with these fields. */

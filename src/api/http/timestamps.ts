@@ -1,10 +1,10 @@
 /** Timestamp of clusters and wallets: `YYYY-MM-DD HH:MM:SS+00`. */
-export const secondsText = (ms: number): string => `${stamp(ms).slice(0, 19)}+00`
+export const timestampToSecond = (ms: number): string => `${stamp(ms).slice(0, 19)}+00`
 
 /** Timestamp of owner records and statuses: `YYYY-MM-DD HH:MM:SS.mmm+00`. */
-export const millisecondsText = (ms: number): string => `${stamp(ms).slice(0, 23)}+00`
+export const timestampToMillisecond = (ms: number): string => `${stamp(ms).slice(0, 23)}+00`
 
-const stamp = (ms: number): string => isoText(ms).replace('T', ' ')
+const stamp = (ms: number): string => isoTimestamp(ms).replace('T', ' ')
 
 /** Timestamp of everything else (ISO 8601): `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
-export const isoText = (ms: number): string => new Date(ms).toISOString()
+export const isoTimestamp = (ms: number): string => new Date(ms).toISOString()

@@ -5,7 +5,7 @@ import type { Route, RoutePrice } from '../http/route.js'
 const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => units })
 
 /** Price of a request that calls a chain, units. */
-export const CHAIN_COST = 5
+export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
@@ -19,7 +19,7 @@ const BULK_PRICE: RoutePrice = {
 const CHANGE_PRICE: RoutePrice = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
 export const SIGN_IN_PRICE = fixed(10)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
-export const CHAIN_PRICE = fixed(CHAIN_COST)
+export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of a stream, and of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
 /** Price of an ENS look-up, whose response is signed. */
@@ -29,7 +29,7 @@ export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',
-  of: (_query, body) => CHAIN_COST + elements(body),
+  of: (_query, body) => CHAIN_CALL_COST + elements(body),
 }
 
 /** Minimum cost of a request, by the bytes of its body received so far. */
@@ -42,7 +42,7 @@ export const feedPagePrice = (limit: PageLimitBounds): RoutePrice => ({
 })
 
 /** The price that a route declares, else the price of a look-up, a bulk look-up or a change. */
-export function priceOf({ price, method, auth, body }: Route): RoutePrice {
+export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
   if (price) return price
   if (auth === 'required' && method !== 'get') return CHANGE_PRICE
   return body ? BULK_PRICE : LOOK_UP_PRICE

@@ -1,6 +1,6 @@
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
-import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
+import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { pathOfName } from '../../web/paths.js'
 import type { Context } from '../http/context.js'
@@ -35,7 +35,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
 
 /** Metadata under the default name of the cluster in which the address is verified; else null. */
 export async function metadataOfAddress(context: Context, input: string) {
-  const address = lookupAddress(input)
+  const address = parseWalletOrNull(input)
   const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
   return metadataOfName(context, hit.clusterName)

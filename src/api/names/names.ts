@@ -1,17 +1,17 @@
 import { type Availability, readAvailability } from '../../db/registry/lookups.js'
-import { parseClusterName, withoutSlash } from '../../registry/primitives/name.js'
+import { parseClusterName, withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { NAME_RULE, parseNewName } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
-export const NO_NAME_MESSAGE = `A name is ${NAME_RULE}.`
+export const INVALID_NAME_MESSAGE = `A name is ${NAME_RULE}.`
 
 /** Canonical form of a cluster's name. @throws ApiError invalid_name */
 export function requireName(input: string): string {
   const name = parseClusterName(input)
-  if (name === null) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
+  if (name === null) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
   return name
 }
 
@@ -29,9 +29,9 @@ export function requireNewNames(
     const name = parseNewName(input)
     if (name !== null) names.push(name)
     else if (details.length < MAX_DETAILS)
-      details.push({ path: pathOf(index), message: NO_NAME_MESSAGE })
+      details.push({ path: pathOf(index), message: INVALID_NAME_MESSAGE })
   })
-  if (details.length > 0) throw new ApiError('invalid_name', NO_NAME_MESSAGE, { details })
+  if (details.length > 0) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE, { details })
   return names
 }
 
@@ -56,7 +56,7 @@ export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
 ): Promise<NameAvailability[]> {
-  const names = inputs.map((input) => parseNewName(withoutSlash(input)))
+  const names = inputs.map((input) => parseNewName(withoutTrailingSlash(input)))
   const wellFormed = names.filter((name) => name !== null)
   const availability = await availabilityOfNames(context, wellFormed)
   let next = 0

@@ -3,14 +3,14 @@ import {
   type OwnedCommunityName,
 } from '../../db/registry/communityNames.js'
 import { findOwnedNames, type OwnedName, registrationPosition } from '../../db/registry/owners.js'
-import { NATIVE } from '../../registry/community/rules.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
-import { lookupAddress } from '../../registry/primitives/address.js'
+import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseFullName } from '../../registry/primitives/name.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { millisecondsText } from '../http/timestamps.js'
+import { timestampToMillisecond } from '../http/timestamps.js'
 
 /** Names per page. */
 export const OWNED_NAMES_PAGE_SIZE = 1_000
@@ -28,7 +28,7 @@ export async function namesOwnedBy(
   input: string,
   page: { after: string | undefined; limit: number },
 ) {
-  const address = lookupAddress(input)
+  const address = parseWalletOrNull(input)
   if (!address) return { records: [], next: null }
   const found = await ownedAfter(
     context,
@@ -83,8 +83,8 @@ const ofCommunity = (
 })
 
 const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
-  paid.token === NATIVE &&
-  chainsOf(context).some(
+  paid.token === NATIVE_COIN &&
+  chainsOfNetwork(context).some(
     ({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH',
   )
 
@@ -96,8 +96,8 @@ const record = (
   name: owned.name,
   owner,
   totalWeiAmount: owned.amountWei.toString(),
-  createdAt: millisecondsText(owned.createdMs),
-  updatedAt: millisecondsText(owned.updatedMs),
+  createdAt: timestampToMillisecond(owned.createdMs),
+  updatedAt: timestampToMillisecond(owned.updatedMs),
   updatedBy: actorText(owned.updatedBy),
   isTestnet: network === 'testnet',
   clusterId: owned.clusterId && toHex(owned.clusterId),

@@ -5,7 +5,7 @@ import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import { withoutSlash } from '../../registry/primitives/name.js'
+import { withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -27,14 +27,19 @@ export interface QuoteRequest {
 }
 
 /** Field names that clients use for an amount. */
-export const AMOUNT_SYNONYMS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
+export const BID_AMOUNT_FIELD_NAMES = [
+  'amountWei',
+  'weiAmount',
+  'bidAmountWei',
+  'bidWeiAmount',
+] as const
 
 /** Raw amount of an element of a request, if any. @throws ApiError invalid_amount if several synonyms are set */
 export function bidAmountOf(
-  element: { readonly [K in (typeof AMOUNT_SYNONYMS)[number]]?: unknown },
+  element: { readonly [K in (typeof BID_AMOUNT_FIELD_NAMES)[number]]?: unknown },
   path: string,
 ): unknown {
-  const given = AMOUNT_SYNONYMS.filter((name) => element[name] !== undefined)
+  const given = BID_AMOUNT_FIELD_NAMES.filter((name) => element[name] !== undefined)
   if (given.length > 1) {
     const message = `Only one of ${given.join(', ')} may be given.`
     throw new ApiError('invalid_amount', message, { details: [{ path, message }] })
@@ -53,7 +58,7 @@ export type QuoteOfPort<Port extends ChainPort> = Referred<Awaited<ReturnType<Po
  * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteOnChain<Port extends ChainPort>(
+export async function quoteRegistrationOnChain<Port extends ChainPort>(
   context: Context,
   request: QuoteRequest,
   isOfFamily: (port: ChainPort) => port is Port,
@@ -150,7 +155,7 @@ function senderOf(input: string, type: AddressType): string {
 }
 
 function distinctNames(inputs: readonly string[]): string[] {
-  const names = requireNewNames(inputs.map(withoutSlash), (i) => `names[${i}].name`)
+  const names = requireNewNames(inputs.map(withoutTrailingSlash), (i) => `names[${i}].name`)
   const first = new Map<string, number>()
   const details: ErrorDetail[] = []
   names.forEach((name, i) => {

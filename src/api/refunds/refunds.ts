@@ -9,8 +9,8 @@ import { type Credit, findCreditsOfAddress } from '../../db/bridge/credits.js'
 import { formerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
 import { withTimeout } from '../../ops/notify.js'
-import { NATIVE } from '../../registry/community/rules.js'
-import { EVM, FAMILIES } from '../../registry/families.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
+import { CHAIN_FAMILY_FACTS, EVM } from '../../registry/families.js'
 import { parseAddress, type Wallet } from '../../registry/primitives/address.js'
 import { requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -54,7 +54,7 @@ export async function refundsOfAddress(
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
-  if (!FAMILIES.some(({ addressType }) => addressType === type)) return none
+  if (!CHAIN_FAMILY_FACTS.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
     type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],
@@ -111,7 +111,13 @@ async function creditRefund(
   const isOf = ({ role, refunds }: RefundContext['chains'][number]) =>
     eid === 0 ? role === 'hub' : refunds.eid === eid
   const port = chains.find((chain) => chain.network === network && isOf(chain))
-  const money = { token: NATIVE, amount: amountWei, payments: [], fromMs: null, transaction: null }
+  const money = {
+    token: NATIVE_COIN,
+    amount: amountWei,
+    payments: [],
+    fromMs: null,
+    transaction: null,
+  }
   const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
   if (!port?.refunds.withdrawal) return { refunds: [credit], unavailable: [] }
   const transaction = await answerOf(port.refunds.withdrawal(payer, to))

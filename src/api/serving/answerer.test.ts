@@ -4,14 +4,14 @@ import { serve } from '../../../test/support/httpServer.js'
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { responseMessage } from '../http/answer.js'
 import { errorAnswer, toApiError } from '../http/errors.js'
-import { createAnswerer } from './answerer.js'
+import { createResponseSender } from './answerer.js'
 
 it.each<[what: string, thrown: Error, status: number, isReported: boolean]>([
   ['an error of our own code', new TypeError('a mistake'), 500, true],
   ['a chain that is away', new ChainUnavailableError('chain "1"'), 503, false],
 ])('%s', async (_, thrown, status, isReported) => {
   const reported: unknown[] = []
-  const finish = createAnswerer({
+  const finish = createResponseSender({
     log: pino({ level: 'silent' }),
     onOwnError: (error, about) => void reported.push({ error, about }),
   })

@@ -3,20 +3,20 @@ import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
 import { type ResponseMessage, sendResponse } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
-import type { Exchange } from './exchange.js'
+import type { HttpExchange } from './exchange.js'
 
 /**
  * Sends the response of a request and counts it.
  * @param fields further headers of the response: names and values in alternation
  */
-export type FinishExchange = (
-  exchange: Exchange,
+export type ResponseSender = (
+  exchange: HttpExchange,
   message: ResponseMessage,
   fields: readonly string[],
   error?: unknown,
 ) => void
 
-export interface AnswererDeps {
+export interface ResponseSenderDeps {
   log: Logger
   /** Receives the error of our own code behind a response of status 500, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
@@ -32,7 +32,12 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): FinishExchange {
+export function createResponseSender({
+  log,
+  metrics,
+  onOwnError,
+  failed,
+}: ResponseSenderDeps): ResponseSender {
   const logFault = createFaultLog(log)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     sendResponse(res, message, ['x-request-id', id, ...fields])

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../http/clientAddress.js'
 
 /** A request that is not fully answered yet. */
-export interface Exchange extends Caller {
+export interface HttpExchange extends Caller {
   req: IncomingMessage
   res: ServerResponse
   /** Pattern of the route. Paths and queries may hold secrets, so they are neither logged nor used as metric labels. */
@@ -13,4 +13,4 @@ export interface Exchange extends Caller {
 }
 
 /** The parts of a request by which rate limits identify its client. */
-export type ClientOfRequest = Pick<Exchange, 'ip' | 'req'>
+export type ClientOfRequest = Pick<HttpExchange, 'ip' | 'req'>

@@ -3,7 +3,7 @@ import { waitForEventLoopTurn, waitForTurnOfCheapRequest } from '../../ops/turns
 import { ApiError } from '../http/errors.js'
 import { rateLimitAddress } from '../limits/client.js'
 import type { RequestMeter } from '../limits/gate.js'
-import type { Exchange } from './exchange.js'
+import type { HttpExchange } from './exchange.js'
 
 /** Error of a request whose deadline passes before its response is ready. */
 export const requestTimeoutError = () => {
@@ -20,7 +20,7 @@ export class CallerDisconnectedError extends ApiError {
 
 /** Deadline of a request: some time after it began, or when the caller disconnects. */
 export function requestDeadline(
-  exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
+  exchange: Pick<HttpExchange, 'req' | 'res' | 'startedMs'>,
   limitMs: number,
 ): Deadline {
   const { res, startedMs } = exchange
@@ -37,7 +37,7 @@ export function requestDeadline(
 }
 
 /** True once a response is complete, or its connection is closed. */
-const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
+const isGone = ({ req, res }: Pick<HttpExchange, 'req' | 'res'>): boolean =>
   res.closed || req.socket.destroyed
 
 /** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
@@ -46,7 +46,7 @@ const ANSWER_MS = 15_000
 export type WaitingCaller = ReturnType<typeof waitingCallerOf>
 
 /** The caller that waits for the response of a request. */
-export function waitingCallerOf(exchange: Exchange, meter: RequestMeter) {
+export function waitingCallerOf(exchange: HttpExchange, meter: RequestMeter) {
   const address = rateLimitAddress(exchange.ip)
   /** Runs a function once the response is complete or its connection closed. */
   const whenGone = (act: () => void): void =>

@@ -3,23 +3,23 @@ import { countApiRequest } from '../../ops/background.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
-import { closeRefused, isAfterLastResponse } from '../guard/socketLimits.js'
+import { closeRefusedConnection, isAfterLastResponse } from '../guard/socketLimits.js'
 import { type ResponseMessage, responseMessage } from '../http/answer.js'
-import { bodyLimit, bodyTooSlowError, parseRequestBody, readBytes } from '../http/body.js'
+import { bodyLimitBytes, bodyTooSlowError, parseRequestBody, readBodyBytes } from '../http/body.js'
 import type { Context, createRequestContexts } from '../http/context.js'
-import { markDeprecated } from '../http/deprecation.js'
+import { addDeprecationHeaders } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
-  asOfHeader,
+  asOfBlockHeader,
   refuseOnMirror,
   requireCaughtUp,
-  requireDeployed,
-  withStaleness,
+  requireNetworkDeployed,
+  withStalenessHeader,
 } from '../http/freshness.js'
-import { isTestnet, parseQuery, type RequestQuery } from '../http/query.js'
+import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
-import { priceOf, requestBytesCost } from '../limits/costs.js'
+import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import {
   meterWithDebt,
   type RateLimitGate,
@@ -27,9 +27,9 @@ import {
   UNLIMITED_METER,
 } from '../limits/gate.js'
 import { rateLimitedError } from '../limits/meter.js'
-import type { FinishExchange } from './answerer.js'
+import type { ResponseSender } from './answerer.js'
 import { notModifiedIfMatching, withEntityTag } from './etag.js'
-import type { Exchange } from './exchange.js'
+import type { HttpExchange } from './exchange.js'
 import {
   CallerDisconnectedError,
   requestDeadline,
@@ -54,7 +54,7 @@ const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
 export interface RouteServerOptions {
-  finish: FinishExchange
+  finish: ResponseSender
   gate: RateLimitGate
   /** Routes that a mirror cannot answer. */
   routesNotOnMirror: ReadonlySet<Route>
@@ -88,7 +88,7 @@ export function createRouteServer(
     joins: new CapacityLimiter(JOIN_BYTES),
     immediate: new Set(),
   }
-  return (route: Route, exchange: Exchange): void => {
+  return (route: Route, exchange: HttpExchange): void => {
     void new RouteExchange(shared, route, exchange).serve()
   }
 }
@@ -97,17 +97,17 @@ export function createRouteServer(
 class RouteExchange {
   readonly #shared: Shared
   readonly #route: Route
-  readonly #exchange: Exchange
+  readonly #exchange: HttpExchange
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
   #meter = UNLIMITED_METER
-  /** Header with the block that a look-up's response reflects (`asOfHeader`): name and value in alternation. */
+  /** Header with the block that a look-up's response reflects (`asOfBlockHeader`): name and value in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
   /** Bytes reserved for a join. */
   #joined = 0
 
-  constructor(shared: Shared, route: Route, exchange: Exchange) {
+  constructor(shared: Shared, route: Route, exchange: HttpExchange) {
     const { deadlineMs } = shared
     this.#shared = shared
     this.#route = route
@@ -142,7 +142,7 @@ class RouteExchange {
     if (thrown instanceof CallerDisconnectedError) return
 
     const error = toApiError(thrown)
-    const answer = markDeprecated(
+    const answer = addDeprecationHeaders(
       this.#route,
       this.#exchange.params,
       withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
@@ -180,10 +180,10 @@ class RouteExchange {
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
-    if (singleNetworkRoutes.has(route)) await requireDeployed(context)
+    if (singleNetworkRoutes.has(route)) await requireNetworkDeployed(context)
     if (routesNotOnMirror.has(route)) await refuseOnMirror(context)
     // read before the response is made, which may then reflect a newer block
-    if (route.isLookup) this.#asOf = await asOfHeader(context)
+    if (route.isLookup) this.#asOf = await asOfBlockHeader(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
     const spent = requestBytesCost(read?.counted ?? 0)
@@ -217,16 +217,16 @@ class RouteExchange {
     try {
       work()
     } catch (error) {
-      closeRefused(this.#exchange)
+      closeRefusedConnection(this.#exchange)
       throw error
     }
   }
 
-  /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
+  /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBodyBytes` */
   async #readBody(caller: WaitingCaller): Promise<{ bytes: Buffer; counted: number }> {
     const route = this.#route
     let counted = 0
-    const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
+    const bytes = await readBodyBytes(this.#exchange.req, bodyLimitBytes(route), (length) => {
       // the deadline has already answered this request
       if (!this.#isOpen) throw bodyTooSlowError()
       const piece = Math.max(length, PIECE_BYTES)
@@ -266,7 +266,7 @@ class RouteExchange {
   }
 }
 
-const networkOf = (query: RequestQuery): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
+const networkOf = (query: RequestQuery): Network => (selectsTestnet(query) ? 'testnet' : 'mainnet')
 
 /** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
 const isLongPoll = ({ longPollParam }: Route, url: string): boolean =>
@@ -280,7 +280,7 @@ function queryOf({ url = '' }: IncomingMessage): RequestQuery {
 
 interface Request {
   route: Route
-  exchange: Exchange
+  exchange: HttpExchange
   meter: RequestMeter
   caller: WaitingCaller
   /** True if the caller has other open requests. The database statements of this request then wait in a queue. */
@@ -320,7 +320,7 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return withRequestHeaders(known, null, request, context)
   }
-  const cost = Math.max(spent, priceOf(route).of(query, requireListBounds(route.body, body)))
+  const cost = Math.max(spent, priceOfRoute(route).of(query, requireListBounds(route.body, body)))
   meter.spend(cost - spent)
   if (isExpensive(cost)) await caller.turn()
   const limits = {
@@ -342,7 +342,7 @@ async function messageFor(
     },
     own,
   )
-  const marked = markDeprecated(route, params, given)
+  const marked = addDeprecationHeaders(route, params, given)
   // a response that may depend on a key must not be cached by others
   const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   const unspent = answer.unspent ?? 0
@@ -376,7 +376,7 @@ async function withRequestHeaders(
   { route, exchange }: Request,
   context: Context,
 ): Promise<ResponseMessage> {
-  const current = await withStaleness(answer, context)
+  const current = await withStalenessHeader(answer, context)
   const own = withCacheHeaders(
     route.auth,
     session === null,

@@ -1,4 +1,4 @@
-import { decideTxStatus, type StatusAnswer, type StatusInput } from '../../registry/status.js'
+import { decideTxStatus, type StatusAnswer, type TxStatusInput } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 
 /** Facts of a transaction in addition to its status. */
@@ -29,7 +29,7 @@ export interface TxStatusQuery {
 }
 
 /** Calls the registry's status function with the known facts. */
-export const decideStatus = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
+export const decideStatus = (context: Context, known: Partial<TxStatusInput>): StatusAnswer =>
   decideTxStatus({
     nowMs: context.now(),
     journal: [],

@@ -14,8 +14,8 @@ import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isTerminalStatus } from '../../registry/status.js'
-import { type Context, evmChainsOf } from '../http/context.js'
-import { millisecondsText } from '../http/timestamps.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
+import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
 import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
@@ -37,7 +37,7 @@ const NONE_CONFIRMED = -1
  * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
  * answer
  */
-export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
+export function evmTxStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
 
@@ -48,7 +48,7 @@ interface EvmQuery extends TxStatusQuery {
 async function follow(query: EvmQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
-  const hub = evmChainsOf(context)[0]
+  const hub = evmChainsOfNetwork(context)[0]
   const journalled = await context.lookups[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
@@ -68,7 +68,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !isPaid) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
-    const updatedAt = millisecondsText(tracked.lastSeenMs)
+    const updatedAt = timestampToMillisecond(tracked.lastSeenMs)
     const { label } = tracked
     return { ...decideStatus(context, { tracked }), network: label, ...replaced, updatedAt }
   }
@@ -92,12 +92,12 @@ const onHub = (
   block: number,
   { atMs, amountWei }: Pick<JournalledTx, 'atMs' | 'amountWei'>,
 ) => ({
-  network: evmChainsOf(context)[0]?.label,
+  network: evmChainsOfNetwork(context)[0]?.label,
   paid: { token: 'native', amount: String(amountWei) },
   hubTx: toHex(tx),
   block,
   hubBlock: block,
-  updatedAt: millisecondsText(atMs),
+  updatedAt: timestampToMillisecond(atMs),
 })
 
 function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
@@ -111,7 +111,7 @@ function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): 
 }
 
 async function rememberFromHub(query: TxStatusQuery): Promise<void> {
-  const hub = evmChainsOf(query.context)[0]
+  const hub = evmChainsOfNetwork(query.context)[0]
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
   if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
 }
@@ -130,7 +130,7 @@ const remember = (
 
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
   const { context, tx } = query
-  const all = evmChainsOf(context)
+  const all = evmChainsOfNetwork(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   // use the journal's confirmed blocks, because a node may report another head a moment later
   const blocks = await readConfirmedBlocks(context.pool, context.network)
@@ -149,7 +149,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     return {
       ...decideStatus(context, { tracked, seen }),
       network: tracked.label,
-      updatedAt: millisecondsText(tracked.lastSeenMs),
+      updatedAt: timestampToMillisecond(tracked.lastSeenMs),
     }
   }
   const answer = decideStatus(context, { tracked, seen })

@@ -6,19 +6,19 @@ import {
   findPaymentsOfTransaction,
   type TxPayment,
 } from '../../db/payments/ofTransaction.js'
-import type { CreditMove } from '../../registry/bridge/message.js'
+import type { HubCreditChange } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
 import type {
+  CommunityNamePayment,
   Confirmations,
   HubCredit,
   PacketOutcome,
-  PaidName,
   SentPacket,
 } from '../../registry/status.js'
-import { type Context, evmChainsOf } from '../http/context.js'
-import { millisecondsText } from '../http/timestamps.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
+import { timestampToMillisecond } from '../http/timestamps.js'
 import { decideStatus, type TxDetails, type TxStatus, type TxStatusQuery } from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
@@ -54,7 +54,7 @@ export function statusOfPackets(
 ): TxStatus {
   const answer = decideStatus(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
-  const updatedAt = millisecondsText(sent.sentMs)
+  const updatedAt = timestampToMillisecond(sent.sentMs)
   return {
     ...answer,
     ...sent.origin,
@@ -74,7 +74,7 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
 }
 
 async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
-  const chains = evmChainsOf(context)
+  const chains = evmChainsOfNetwork(context)
   const source = chains.find(({ chain }) => chain === message.chain)
   return {
     logIndex: message.logIndex,
@@ -127,7 +127,7 @@ async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
 ): Promise<PacketOutcome> {
-  const hub = evmChainsOf(context)[0]
+  const hub = evmChainsOfNetwork(context)[0]
   if (!received || !hub) return { state: 'under_way', failure }
   const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
     const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
@@ -159,7 +159,7 @@ async function outcomeOf(
 }
 
 const creditAnswer = (
-  credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined,
+  credit: Pick<HubCreditChange, 'eid' | 'amountWei' | 'wallet'> | undefined,
 ): HubCredit | null =>
   credit
     ? {
@@ -180,14 +180,19 @@ export async function creditOfDirectBids({
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-export type PaidNames = { paidNames: PaidName[]; paidMs: number; block: number; origin: TxDetails }
+export type PaidNames = {
+  paidNames: CommunityNamePayment[]
+  paidMs: number
+  block: number
+  origin: TxDetails
+}
 
 export function statusOfPaidNames(
   context: Context,
   { paidNames, paidMs, block, origin }: PaidNames,
 ): TxStatus {
   const answer = decideStatus(context, { paidNames })
-  return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
+  return { ...answer, ...origin, block, updatedAt: timestampToMillisecond(paidMs) }
 }
 
 export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {

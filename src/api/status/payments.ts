@@ -5,11 +5,11 @@ import {
   storeInvalidVerdict,
 } from '../../db/journal/transactions.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import { type Confirmations, isTerminalStatus } from '../../registry/status.js'
-import { type Context, chainsOf } from '../http/context.js'
-import { millisecondsText } from '../http/timestamps.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
+import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
 import { decideStatus, type TxStatus } from './decide.js'
 import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
@@ -22,9 +22,9 @@ const UNREPORTED: Confirmations = { have: 0, need: 1 }
  * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
  * answer
  */
-export async function paymentStatus(context: Context, tx: Buffer): Promise<TxStatus> {
+export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxStatus> {
   const { pool, network } = context
-  const ports = chainsOf(context)
+  const ports = chainsOfNetwork(context)
     .filter(isPaymentPort)
     .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
   const ask = () => findTransactionOnChains(ports, (port) => port.transaction(txIdText(tx)))
@@ -46,7 +46,8 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
     ...decideStatus(context, { tracked }),
     ...(tracked && { network: tracked.label }),
   }
-  if (tracked?.verdict) return { ...remembered, updatedAt: millisecondsText(tracked.lastSeenMs) }
+  if (tracked?.verdict)
+    return { ...remembered, updatedAt: timestampToMillisecond(tracked.lastSeenMs) }
   if (ports.length === 0) return remembered
   const { chain, seen } = await ask()
   if (seen.state !== 'mined') return remembered
@@ -69,6 +70,6 @@ async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
 ): Promise<Confirmations> {
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
-  const found = await fallbackIf(ask(), isAway, null)
+  const found = await fallbackOnExpectedError(ask(), isAway, null)
   return found?.seen.state === 'mined' ? found.seen.confirmations : UNREPORTED
 }

@@ -1,15 +1,15 @@
 import { EVM } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdFormOf } from '../../registry/primitives/txId.js'
-import { isTerminalStatus, type Status } from '../../registry/status.js'
+import { isTerminalStatus, type RegistrationStatus } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
-import { evmStatus } from './evm.js'
-import { paymentStatus } from './payments.js'
+import { evmTxStatus } from './evm.js'
+import { paymentTxStatus } from './payments.js'
 
-/** Status of a transaction of any chain. @throws ChainUnavailableError as evmStatus and paymentStatus */
+/** Status of a transaction of any chain. @throws ChainUnavailableError as evmTxStatus and paymentTxStatus */
 export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
-  txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
+  txIdFormOf(tx) === EVM.txIdForm ? evmTxStatus(context, toHex(tx)) : paymentTxStatus(context, tx)
 
 /** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
 export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
@@ -27,7 +27,7 @@ export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxS
 export async function awaitStatus(
   context: Context,
   tx: Buffer,
-  { ms, since }: { ms: number; since: Status | undefined },
+  { ms, since }: { ms: number; since: RegistrationStatus | undefined },
 ): Promise<{ found: TxStatus; reads: number }> {
   const { caller, longPolls } = context
   const free = ms > 0 && caller ? longPolls.places.take(caller.address) : null

@@ -1,5 +1,5 @@
 import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
-import { expiredProofExample, proofOfOtherKindExample } from '../examples.js'
+import { expiredProofExample, proofOfWrongTypeExample } from '../examples.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
@@ -21,7 +21,7 @@ const message = route.get('/v0.1/auth/message', {
 const token = route.post('/v0.1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => proofOfOtherKindExample,
+    body: () => proofOfWrongTypeExample,
     error: 'unsupported_address',
   },
   costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },

@@ -1,7 +1,7 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import { missingKeyError } from '../auth/session.js'
 import { availabilityOfCommunityName } from '../communities/availability.js'
-import { requireCommunityName } from '../communities/communities.js'
+import { requireNameBelowCommunity } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY } from '../examples.js'
 import { requireSigner } from '../http/address.js'
@@ -10,14 +10,14 @@ import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { CHAIN_CALL_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import {
   REGISTRATION_ERRORS,
   TransactionInfoSchema,
   transactionInfoView,
 } from '../v1/communities.js'
-import { addressText, nameText, walletNameText } from '../v1/schemas.js'
+import { addressSchema, nameSchema, walletNameSchema } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './register.js'
 
 /**
@@ -56,12 +56,12 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   successor: '/v1/names/community/:clusterName/check/:walletName',
   summary: 'Whether a name below a community can be registered',
   beyond: '`invalid_name` for what is no name.',
-  params: z.object({ clusterName: nameText, walletName: walletNameText }),
+  params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
   price: SEVERAL_STATEMENTS_PRICE,
   responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
   handle: onTestnet<RouteRequest>(async ({ params }, context) => {
-    const asked = requireCommunityName(params.clusterName!, params.walletName!)
+    const asked = requireNameBelowCommunity(params.clusterName!, params.walletName!)
     const { name, isAvailable } = await availabilityOfCommunityName(context, asked)
     return okAnswer({ name, isAvailable })
   }),
@@ -80,9 +80,9 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
   beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
-  params: z.object({ clusterName: nameText }),
-  query: z.object({ walletAddress: addressText }),
-  price: CHAIN_PRICE,
+  params: z.object({ clusterName: nameSchema }),
+  query: z.object({ walletAddress: addressSchema }),
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),
@@ -135,19 +135,19 @@ const register = route.post('/v0.1/community/register', {
     'Needs a key. `testnet_only` comes before a missing key. `not_verified`: the key is not an owner’s, and sign-ups are restricted to owners or `walletAddress` is another wallet.',
   auth: 'optional',
   body: z.object({
-    clusterName: nameText,
-    walletName: walletNameText,
+    clusterName: nameSchema,
+    walletName: walletNameSchema,
     chainId: z
       .union([z.string(), z.int()])
       .optional()
       .describe(
         'Chain to pay on. If absent, or `1` (the documented default), the first price that the wallet can pay. It does not select the testnet',
       ),
-    walletAddress: addressText
+    walletAddress: addressSchema
       .optional()
       .describe('Wallet that gets the name, if sign-ups are restricted to owners'),
   }),
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('It is registered, or to be paid', {
     clusterName: z.string(),
     walletName: z.string(),
@@ -167,7 +167,7 @@ const register = route.post('/v0.1/community/register', {
     const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
     const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
     if (!session) throw missingKeyError()
-    const { community, name } = requireCommunityName(body.clusterName, body.walletName)
+    const { community, name } = requireNameBelowCommunity(body.clusterName, body.walletName)
     const wallet =
       body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
     const request = {

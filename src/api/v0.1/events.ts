@@ -6,7 +6,7 @@ import {
   EVENTS,
   type EventType,
   type PublicEvent,
-  type V01Type,
+  type V01EventType,
 } from '../../registry/journal/eventTypes.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -22,7 +22,7 @@ import {
   pageSchema,
   sinceTimestampOf,
 } from '../v1/events.js'
-import { addressText, walletType } from '../v1/schemas.js'
+import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
@@ -30,7 +30,7 @@ const LIMIT = { default: 1_000, max: 5_000 }
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
 /** Event types that v0.1 shows as a given type. */
-type ShownAs<Type extends V01Type> = {
+type ShownAs<Type extends V01EventType> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
     : never
@@ -44,7 +44,7 @@ interface View<Event extends PublicEvent> {
   dataOf(event: Event, bids: WinningBids): object | null
 }
 
-const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
+const VIEWS: { readonly [Type in V01EventType]: View<ShownAs<Type>> } = {
   register: {
     description:
       'A confirmed bid on the hub won a name for the cluster. Repeated with the new cluster when the name moves',
@@ -84,8 +84,8 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
       bytes32Address: z
         .string()
         .describe('EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash'),
-      address: addressText.describe('The wallet; of `register` the one that signed the bid'),
-      addressType: walletType,
+      address: addressSchema.describe('The wallet; of `register` the one that signed the bid'),
+      addressType: walletTypeSchema,
       data: schema,
       timestamp: z.int().describe('Seconds'),
     })

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Answer, okAnswer } from '../http/answer.js'
-import { markDeprecated } from '../http/deprecation.js'
+import { addDeprecationHeaders } from '../http/deprecation.js'
 
 /**
  * Responses of v0.1's single look-ups for paths that match no route, because a part is empty, has slashes, or can't
@@ -31,7 +31,7 @@ export function fallbackAnswer({
   const asked = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {
     const match = path.exec(asked)
-    if (match) return markDeprecated({ successor }, {}, okAnswer(answer(match[1] ?? '')))
+    if (match) return addDeprecationHeaders({ successor }, {}, okAnswer(answer(match[1] ?? '')))
   }
   return null
 }

@@ -6,8 +6,14 @@ import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
-import { manyAddresses } from '../http/sampleRequests.js'
-import { MAX_CHANGES_OF_REQUEST, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { maxLookupAddresses } from '../http/sampleRequests.js'
+import {
+  MAX_CHANGES_OF_REQUEST,
+  MAX_LOOKUPS,
+  namedObjectSchema,
+  okResponses,
+  z,
+} from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
 import {
   type AddressOfName,
@@ -18,12 +24,12 @@ import {
   resolveNameTexts,
 } from '../names/lookups.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
-import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
+import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '../v1/schemas.js'
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
 
-const WalletSchema = namedObject('WalletV01', {
-  type: walletType,
-  address: addressText,
+const WalletSchema = namedObjectSchema('WalletV01', {
+  type: walletTypeSchema,
+  address: addressSchema,
   name: z.string().openapi({ example: 'foobar/main' }),
   isVerified: z.boolean(),
 })
@@ -54,7 +60,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   successor: '/v1/names',
   summary: 'The address of a cluster name',
   description,
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   responses: found,
   handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
 })
@@ -65,7 +71,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
-  params: z.object({ name: nameText, addressName: nameText }),
+  params: z.object({ name: nameSchema, addressName: nameSchema }),
   responses: found,
   handle({ params }, context) {
     const cluster = parseClusterName(params.name!)
@@ -110,7 +116,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   successor: '/v1/names/address/:address',
   summary: 'The name of an address',
   beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   responses: okResponses('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
     okAnswer(fullNameOf(await nameOfAddress(context, params.address!))),
@@ -118,17 +124,17 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: maxLookupAddresses },
   bounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   successor: '/v1/names/address',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
-  body: z.array(addressText).max(MAX_LOOKUPS),
+  body: z.array(addressSchema).max(MAX_LOOKUPS),
   responses: okResponses(
     'The addresses with their names',
-    z.array(z.object({ address: addressText, name: fullName.nullable() })),
+    z.array(z.object({ address: addressSchema, name: fullName.nullable() })),
   ),
   errors: ['too_many'],
   async handle({ body }, context) {
@@ -139,7 +145,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   },
 })
 
-const MetadataSchema = namedObject('ClusterV01', {
+const MetadataSchema = namedObjectSchema('ClusterV01', {
   name: z.string().openapi({ example: 'foobar/' }),
   profileUrl: z.url(),
   imageUrl: z.url(),
@@ -163,7 +169,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
   responses: clusterFound,
   successor: '/v1/clusters/name/:name',
   summary: 'The cluster that holds a name',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   handle: async ({ params }, context) =>
     clustersAnswer(await metadataOfName(context, params.name!)),
 })
@@ -175,7 +181,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
   responses: clusterFound,
   successor: '/v1/clusters/address/:address',
   summary: 'The cluster in which an address is verified, under its default name',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   handle: async ({ params }, context) =>
     clustersAnswer(await metadataOfAddress(context, params.address!)),
 })
@@ -193,7 +199,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
   successor: '/v1/clusters/name/:name',
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
-  body: z.array(nameText).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_LOOKUPS),
   responses: okResponses('The clusters', z.array(MetadataSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
@@ -201,7 +207,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
 })
 
 const namedWallets = z
-  .array(z.object({ address: addressText, name: walletNameText }))
+  .array(z.object({ address: addressSchema, name: walletNameSchema }))
   .max(MAX_CHANGES_OF_REQUEST)
   .default([])
 
@@ -218,11 +224,11 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   summary: 'Change the wallets of the cluster of this wallet',
   description: 'Removes, renames and adds (in public) in this order, all or nothing.',
   auth: 'required',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   body: z.object({
     add: namedWallets,
     update: namedWallets,
-    remove: z.array(addressText).max(MAX_CHANGES_OF_REQUEST).default([]),
+    remove: z.array(addressSchema).max(MAX_CHANGES_OF_REQUEST).default([]),
   }),
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: [

@@ -1,28 +1,28 @@
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js'
 import {
-  commonQuoteAnswer,
+  commonQuoteJson,
   EVM_QUOTE_ERRORS,
   quoteRequest,
   quoteRoute,
   RegistrationBody,
 } from '../families/family.js'
 import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
-import { solanaInterface } from '../families/solana.js'
+import { solanaFamilyInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { isDeployed } from '../http/freshness.js'
+import { isNetworkDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { makeMany } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
-import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
+import { makeSampleList } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
-import { quoteOnChain } from '../names/quote.js'
+import { quoteRegistrationOnChain } from '../names/quote.js'
 import { isStatusInJournal, readTxStatus } from '../status/status.js'
 import { TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
-import { addressText, nameText, txText } from '../v1/schemas.js'
+import { addressSchema, nameSchema, txIdSchema } from '../v1/schemas.js'
 
-const AvailabilitySchema = namedObject('AvailabilityV01', {
+const AvailabilitySchema = namedObjectSchema('AvailabilityV01', {
   name: z.string().openapi({ description: 'The name as in the request' }),
   isAvailable: z.boolean(),
 })
@@ -36,7 +36,9 @@ async function checkAnswer(
   inputs: readonly string[],
   isOne = false,
 ): Promise<Answer> {
-  const availability = (await isDeployed(context)) ? await availabilityOfTexts(context, inputs) : []
+  const availability = (await isNetworkDeployed(context))
+    ? await availabilityOfTexts(context, inputs)
+    : []
   const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
   return okAnswer(isOne ? each[0] : each)
 }
@@ -47,7 +49,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   cacheSource: 'facts',
   successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   responses: okResponses('Its availability', AvailabilitySchema),
   errors: ['catching_up'],
   handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
@@ -57,7 +59,7 @@ const checkMany = route.post('/v0.1/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => makeMany(1_000, freshName),
+    body: ({ freshName }) => makeSampleList(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
@@ -66,14 +68,14 @@ const checkMany = route.post('/v0.1/register/check', {
   summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
   description: 'One element per input, in order. A malformed name is not available.',
-  body: z.array(nameText).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_LOOKUPS),
   responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
   errors: ['too_many', 'catching_up'],
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
 /** Quotes on Solana cost the most. */
-const { bad, costliest } = quoteRoute(solanaInterface)
+const { bad, costliest } = quoteRoute(solanaFamilyInterface)
 
 const register = route.post('/v0.1/register', {
   bad: bad!,
@@ -89,7 +91,7 @@ const register = route.post('/v0.1/register', {
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
   body: RegistrationBody.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
-    referralAddress: addressText.optional().describe('Who is credited for the registration'),
+    referralAddress: addressSchema.optional().describe('Who is credited for the registration'),
   }),
   price: {
     text: FAMILY_INTERFACES.map(({ family, price }) =>
@@ -104,8 +106,8 @@ const register = route.post('/v0.1/register', {
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const { isOf, v01 } = familyInterfaceOf(body.network)
-    const quote = await quoteOnChain(context, quoteRequest(body, isTestnet), isOf)
-    const { names, ...prices } = commonQuoteAnswer(quote)
+    const quote = await quoteRegistrationOnChain(context, quoteRequest(body, isTestnet), isOf)
+    const { names, ...prices } = commonQuoteJson(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
   },
@@ -119,8 +121,8 @@ export const statusRoute = {
   cacheSource: 'journal' as const,
   successor: '/v1/names/register/tx/:tx',
   description: 'A text that is neither a transaction hash nor a signature is not found.',
-  price: CHAIN_PRICE,
-  params: z.object({ tx: txText }),
+  price: CHAIN_CALL_PRICE,
+  params: z.object({ tx: txIdSchema }),
   responses: okResponses(
     'Its status',
     z.object({ tx: z.string(), status: z.enum(TX_STATUSES) }).openapi('TransactionStatusV01'),
@@ -134,10 +136,10 @@ export const statusRoute = {
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
-  const found = id && (await isDeployed(context)) ? await readTxStatus(context, id) : null
+  const found = id && (await isNetworkDeployed(context)) ? await readTxStatus(context, id) : null
   return {
     ...okAnswer({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
-    unspent: found ? unusedStatusUnits(found) : CHAIN_COST - 1,
+    unspent: found ? unusedStatusUnits(found) : CHAIN_CALL_COST - 1,
     isTransient: found === null || !isStatusInJournal(tx, found),
   }
 }

@@ -1,16 +1,16 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { WALLET_KIND_NAMES, WALLET_KINDS } from '../../registry/auth/kinds.js'
 import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth/proof.js'
-import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
+import { EXAMPLE_OWNER, expiredProofExample, proofOfWrongTypeExample } from '../examples.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumParameter, type RequestQuery } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
-import { namedObject, okResponses, z } from '../http/schema.js'
-import { isoText } from '../http/timestamps.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
-import { addressText, walletKind } from './schemas.js'
+import { addressSchema, walletKindSchema } from './schemas.js'
 
 const signingDate = z.string().openapi({
   description: 'ISO 8601 with milliseconds, as in the message; accepted for 10 minutes',
@@ -33,9 +33,9 @@ const messages = GET_AND_POST.map((method) =>
     description:
       'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271) have to sign the bound message. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in.',
     query: z.object({
-      wallet: addressText.optional(),
-      type: walletKind.optional(),
-      recover: addressText.optional().openapi({ example: undefined }),
+      wallet: addressSchema.optional(),
+      type: walletKindSchema.optional(),
+      recover: addressSchema.optional().openapi({ example: undefined }),
     }),
     responses: okResponses('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],
@@ -47,7 +47,7 @@ const messages = GET_AND_POST.map((method) =>
 /** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
 function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
-  const type = enumParameter(query, 'type', walletKind.options)
+  const type = enumParameter(query, 'type', walletKindSchema.options)
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
@@ -58,19 +58,19 @@ function boundTo(query: RequestQuery): MessageSigner | undefined {
   return { wallet, type, recovered }
 }
 
-export const ProofSchema = namedObject('Proof', {
+export const ProofSchema = namedObjectSchema('Proof', {
   signature: z.string().openapi({
     description: WALLET_KIND_NAMES.map((name) => `${name}: ${WALLET_KINDS[name].form}`).join('; '),
   }),
   signingDate,
-  type: walletKind,
-  wallet: addressText.describe('The wallet that signed'),
+  type: walletKindSchema,
+  wallet: addressSchema.describe('The wallet that signed'),
 })
 
 const token = route.post('/v1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => proofOfOtherKindExample,
+    body: () => proofOfWrongTypeExample,
     error: 'unsupported_address',
   },
   costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
@@ -101,8 +101,8 @@ export const keyValidationRoutes = (path: string, version: Pick<Route, 'successo
         ...okResponses('It is valid', {
           signature: z.string(),
           signingDate,
-          type: walletKind,
-          wallet: addressText,
+          type: walletKindSchema,
+          wallet: addressSchema,
           isValid: z.literal(true),
         }),
         401: {
@@ -127,7 +127,7 @@ function validationAnswer(session: Session | null): Answer {
   const { signature, type, address, signingMs } = session
   return okAnswer({
     signature,
-    signingDate: isoText(signingMs),
+    signingDate: isoTimestamp(signingMs),
     type,
     wallet: address,
     isValid: true,

@@ -3,23 +3,23 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { airdropClaims } from '../airdrops/airdrop.js'
 import { NO_TRANSACTION_REASONS } from '../airdrops/offer.js'
 import { addWalletsChange, appendChange } from '../clusters/changes.js'
-import { requireCommunityName } from '../communities/communities.js'
+import { requireNameBelowCommunity } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { EXAMPLE_SOLANA_WALLET, FREE_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { manyWallets } from '../http/sampleRequests.js'
-import { MAX_CHANGES_OF_REQUEST, namedObject, okResponses, z } from '../http/schema.js'
-import { isoText } from '../http/timestamps.js'
-import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
-import { ADD_WALLET_ERRORS, addedWalletSchema, createClusterRoute } from './wallets.js'
+import { maxWalletsToAdd } from '../http/sampleRequests.js'
+import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { isoTimestamp } from '../http/timestamps.js'
+import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
+import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
 
 /** Wallet apps call a cluster a bundle. */
-const create = createClusterRoute('/v1/bundle', {
+const create = clusterCreationRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
-  responses: okResponses('The bundle', { id: clusterIdText }),
+  responses: okResponses('The bundle', { id: clusterIdSchema }),
 })
 
 const add = route.post('/v1/bundle/wallets', {
@@ -29,7 +29,7 @@ const add = route.post('/v1/bundle/wallets', {
     error: 'unsupported_address',
   },
   privateTo: 'caller',
-  costliest: { what: '100 wallets', as: 'other', body: manyWallets },
+  costliest: { what: '100 wallets', as: 'other', body: maxWalletsToAdd },
   example: { body: [{ address: EXAMPLE_SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
@@ -41,7 +41,7 @@ const add = route.post('/v1/bundle/wallets', {
       }),
     )
     .max(MAX_CHANGES_OF_REQUEST),
-  responses: okResponses('They are added', { success: z.literal(true), id: clusterIdText }),
+  responses: okResponses('They are added', { success: z.literal(true), id: clusterIdSchema }),
   errors: ADD_WALLET_ERRORS,
   async handle({ body, session }, context) {
     const id = await appendChange(context, { changes: [addWalletsChange(session.wallet, body)] })
@@ -67,9 +67,9 @@ const assign = route.post('/v1/bundles/assign', {
     'One name per bundle and community, without a price. A wallet of the bundle needs a confirmed claim from the community’s airdrop.',
   auth: 'required',
   body: z.object({
-    community: nameText,
-    name: walletNameText,
-    bundleId: clusterIdText
+    community: nameSchema,
+    name: walletNameSchema,
+    bundleId: clusterIdSchema
       .optional()
       .describe('If present, it has to be the bundle of this wallet'),
   }),
@@ -85,7 +85,7 @@ const assign = route.post('/v1/bundles/assign', {
     'catching_up',
   ],
   async handle({ body, session }, context) {
-    const asked = requireCommunityName(body.community, body.name)
+    const asked = requireNameBelowCommunity(body.community, body.name)
     await assignCommunityName(context, session, { ...asked, bundleId: body.bundleId })
     return okAnswer({ success: true, name: `${asked.community}/${asked.name}` })
   },
@@ -102,8 +102,8 @@ const claimedOn = z
   .openapi({ description: 'Network label of the chain to claim on', example: '8453' })
 const endsAt = z.string().describe('ISO 8601; claims are refused from then on')
 
-const ClaimSchema = namedObject('AirdropClaim', {
-  address: addressText,
+const ClaimSchema = namedObjectSchema('AirdropClaim', {
+  address: addressSchema,
   amount,
   index: z.int().describe('Index in the leaf `[uint256 index, bytes32 account, uint256 amount]`'),
   merkleRoot: word,
@@ -111,8 +111,8 @@ const ClaimSchema = namedObject('AirdropClaim', {
   claimed: z.boolean().describe('Its claim is confirmed on its chain'),
   pending: z.literal(true).optional().describe('Its claim was seen and is not confirmed yet'),
   tx: word.optional().describe('The transaction that claimed it, where one was seen'),
-  receiver: addressText.optional().describe('Address that `transaction` pays'),
-  sender: addressText
+  receiver: addressSchema.optional().describe('Address that `transaction` pays'),
+  sender: addressSchema
     .optional()
     .describe('Address that has to send `transaction`; absent where any address may'),
   transaction: EvmTransactionSchema.optional().describe('Transaction that claims it'),
@@ -137,7 +137,7 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   description:
     'Includes every wallet that is verified in the caller’s bundle, also private ones. An EVM account is paid directly, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet, else to the bundle’s oldest, by a permission that is valid for an hour.',
   auth: 'required',
-  params: z.object({ community: nameText }),
+  params: z.object({ community: nameSchema }),
   query: z.object({
     link: z
       .enum(['true'])
@@ -148,11 +148,11 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   }),
   responses: okResponses(
     'Total "0" and no claims where the bundle has no allocation',
-    namedObject('AirdropClaims', {
-      community: nameText,
+    namedObjectSchema('AirdropClaims', {
+      community: nameSchema,
       total: amount,
       totalUnclaimed: amount,
-      addresses: z.array(addressText).describe('The verified wallets of the bundle'),
+      addresses: z.array(addressSchema).describe('The verified wallets of the bundle'),
       claims: z.array(ClaimSchema),
       network: claimedOn,
       distributor: contract.nullable(),
@@ -180,7 +180,7 @@ const airdrops = route.get('/v1/airdrops', {
     'Airdrops with a deployed distributor that have not ended',
     z.array(
       z.object({
-        community: nameText,
+        community: nameSchema,
         network: claimedOn,
         total: amount,
         token: contract,
@@ -199,7 +199,7 @@ const airdrops = route.get('/v1/airdrops', {
         total: String(total),
         token: toHex(token),
         distributor: toHex(distributor),
-        endsAt: isoText(endsAtS * 1_000),
+        endsAt: isoTimestamp(endsAtS * 1_000),
       })),
     )
   },

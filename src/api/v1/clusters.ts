@@ -2,26 +2,26 @@ import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clus
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import { enumParameter } from '../http/query.js'
 import { route } from '../http/route.js'
-import { namedObject, okResponses, z } from '../http/schema.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
-import { addressText, clusterIdText, nameText } from './schemas.js'
+import { addressSchema, clusterIdSchema, nameSchema } from './schemas.js'
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
 
-const ClusterSchema = namedObject('Cluster', {
-  id: clusterIdText,
-  createdBy: addressText,
+const ClusterSchema = namedObjectSchema('Cluster', {
+  id: clusterIdSchema,
+  createdBy: addressSchema,
   createdAt: timestamp,
   wallets: z.array(
     z
       .object({
-        address: addressText,
+        address: addressSchema,
         name: z.string(),
         isVerified: z.boolean(),
         isPrivate: z.boolean(),
         isBackedUp: z.boolean(),
         updatedAt: timestamp,
-        updatedBy: addressText,
+        updatedBy: addressSchema,
         createdAt: timestamp,
       })
       .openapi('Wallet'),
@@ -44,7 +44,7 @@ const byId = route.get('/v1/clusters/id/:id', {
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
-  params: z.object({ id: clusterIdText }),
+  params: z.object({ id: clusterIdSchema }),
   responses,
   errors: ['not_found'],
   handle: async ({ params, session }, context) =>
@@ -60,7 +60,7 @@ const byName = route.get('/v1/clusters/name/:name', {
   beyond:
     'A private wallet that registers a name on chain is public from then on, with its wallet name.',
   auth: 'optional',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   responses,
   errors: ['invalid_name', 'not_found'],
   handle: async ({ params, session }, context) =>
@@ -74,7 +74,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet needs its own key to get its cluster.',
   auth: 'optional',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   query: z.object({
     orNull: z.enum(['true']).optional().openapi({
       description:
@@ -85,7 +85,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   responses: {
     200: {
       description: 'Its id; null only with `orNull=true`',
-      schema: z.object({ clusterId: clusterIdText.nullable() }),
+      schema: z.object({ clusterId: clusterIdSchema.nullable() }),
     },
     404: {
       description: 'The address is verified in no cluster',

@@ -5,25 +5,25 @@ import {
 } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
-  communityPrice,
-  communityRulesInput,
-  communityRulesParts,
-  NATIVE,
+  communityPriceSchema,
+  communityRulesInputCodec,
+  communityRulesPartsSchema,
+  NATIVE_COIN,
 } from '../../registry/community/rules.js'
-import { familyOf, isLabelOf } from '../../registry/families.js'
+import { familyOfLabel, isChainLabelOfNetwork } from '../../registry/families.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/nameRule.js'
 import { availabilityOfCommunityName } from '../communities/availability.js'
 import {
   communityByName,
   configureCommunity,
-  requireCommunityName,
+  requireNameBelowCommunity,
 } from '../communities/communities.js'
 import { communityPayouts } from '../communities/payouts.js'
 import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
 import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { transactionAnswer } from '../families/family.js'
+import { transactionJson } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { okAnswer } from '../http/answer.js'
@@ -31,13 +31,13 @@ import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { pageLimitOf, type RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
-import { longRules } from '../http/sampleRequests.js'
+import { longestCommunityRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
-import { CHAIN_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { CHAIN_CALL_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
-import { addressText, nameText, walletNameText } from './schemas.js'
+import { addressSchema, nameSchema, walletNameSchema } from './schemas.js'
 
-const CommunitySchema = communityRulesParts.extend({ name: z.string() }).openapi('Community')
+const CommunitySchema = communityRulesPartsSchema.extend({ name: z.string() }).openapi('Community')
 
 const get = route.get('/v1/communities/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -52,7 +52,7 @@ const get = route.get('/v1/communities/:name', {
     'requirements[].addresses[]': 'rule: 20, 20, and 1,000 of all requirements together',
   },
   summary: 'The rules of a community',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   responses: okResponses('Its rules', CommunitySchema),
   errors: ['invalid_name', 'not_found'],
   handle: async ({ params }, context) => okAnswer(await communityByName(context, params.name!)),
@@ -61,7 +61,7 @@ const get = route.get('/v1/communities/:name', {
 const put = route.put('/v1/communities/:name', {
   bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
   privateTo: null,
-  costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longRules },
+  costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
   example: {
     status: 403,
     params: { name: FREE_COMMUNITY },
@@ -80,9 +80,9 @@ const put = route.put('/v1/communities/:name', {
   description:
     'The request replaces all rules, and omitted fields are empty. The rules and their history are public. Prices and `ownersOnly` exclude each other. A price stays valid for payments until 30 minutes after its change.',
   auth: 'required',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   // the registry's schema was created before `extendZodWithOpenApi`; only its clone has `openapi`
-  body: communityRulesInput.clone().openapi('CommunityRules'),
+  body: communityRulesInputCodec.clone().openapi('CommunityRules'),
   responses: okResponses('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   handle: async ({ params, body, session }, context) =>
@@ -93,7 +93,7 @@ const put = route.put('/v1/communities/:name', {
 const NAMES_AT_ONCE = 100
 
 const pageQuery = z.object({
-  after: walletNameText.optional().openapi({
+  after: walletNameSchema.optional().openapi({
     description: 'Name of an earlier record, after which the page begins',
     example: undefined,
   }),
@@ -124,12 +124,12 @@ const list = route.get('/v1/communities', {
   description:
     'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
   query: pageQuery.extend({
-    name: nameText.optional().openapi({
+    name: nameSchema.optional().openapi({
       description: 'Only this name, to ask whether it is a community',
       example: undefined,
     }),
   }),
-  responses: okResponses('Empty where there is none', z.array(z.object({ name: nameText }))),
+  responses: okResponses('Empty where there is none', z.array(z.object({ name: nameSchema }))),
   errors: ['invalid_name'],
   async handle({ query }, { pool, network }) {
     const page = pageOf(query)
@@ -158,11 +158,11 @@ const members = route.get('/v1/communities/:name/members', {
   cacheSource: 'journal',
   summary: 'The names below a community',
   description: 'In the order of ASCII. For the next page pass the last name as `after`.',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   query: pageQuery,
   responses: okResponses(
     'Empty where there is none',
-    z.array(z.object({ name: walletNameText, owner: addressText })),
+    z.array(z.object({ name: walletNameSchema, owner: addressSchema })),
   ),
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
@@ -173,7 +173,7 @@ const members = route.get('/v1/communities/:name/members', {
   },
 })
 
-const params = z.object({ communityName: nameText, name: walletNameText })
+const params = z.object({ communityName: nameSchema, name: walletNameSchema })
 
 const check = route.get('/v1/names/community/:communityName/check/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -193,7 +193,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
     okAnswer(
       await availabilityOfCommunityName(
         context,
-        requireCommunityName(params.communityName!, params.name!),
+        requireNameBelowCommunity(params.communityName!, params.name!),
       ),
     ),
 })
@@ -214,7 +214,7 @@ export const TransactionInfoSchema = z
   .openapi('TransactionInfo')
 
 export function transactionInfoView({ transaction }: RequestedPayment) {
-  const { type, ...signed } = transactionAnswer(transaction)
+  const { type, ...signed } = transactionJson(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
   return { type, transaction: signed, approval, approvalReset }
@@ -235,13 +235,13 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   summary: 'Payments to a community that were not withdrawn yet',
   description:
     'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   price: SEVERAL_STATEMENTS_PRICE,
   responses: okResponses('What is held', {
     payouts: z.array(
       z.object({
         network: z.string().openapi({ example: '8453' }),
-        recipient: addressText,
+        recipient: addressSchema,
         token: z.string().describe('`native`, or the address of the token'),
         amount: z.string().describe('Base units'),
         payments: z.number(),
@@ -258,14 +258,15 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 
 /** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
-  isTestnet || (label !== null && familyOf(label).label === null && isLabelOf('testnet', label))
+  isTestnet ||
+  (label !== null && familyOfLabel(label).label === null && isChainLabelOfNetwork('testnet', label))
 
 /**
  * Requested token to pay with: `native`, or a token's address; null where the request names none.
  * @throws ApiError unsupported_address
  */
 function tokenOf(input: string | undefined): string | null {
-  if (input === undefined || input === NATIVE) return input ?? null
+  if (input === undefined || input === NATIVE_COIN) return input ?? null
   return requireAddress(input, 'token').text
 }
 
@@ -284,10 +285,10 @@ const register = route.post('/v1/names/community/:communityName/register', {
   description:
     'A free name is registered at once. For a name with a price, sign `transactionInfo`. The registration is decided again when the payment is confirmed, and a payment that buys nothing is refunded.',
   auth: 'required',
-  params: z.object({ communityName: nameText }),
+  params: z.object({ communityName: nameSchema }),
   body: z.object({
-    name: walletNameText,
-    walletAddress: addressText
+    name: walletNameSchema,
+    walletAddress: addressSchema
       .optional()
       .describe(
         'Wallet that gets the name; default: this wallet. Only owners of the community may register for another wallet',
@@ -298,16 +299,16 @@ const register = route.post('/v1/names/community/:communityName/register', {
     }),
     token: z.string().optional().describe('Currency to pay in: `native`, or a token of the prices'),
   }),
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('It is registered, or to be paid', {
     clusterName: z.string().openapi({ example: 'club/alice' }),
-    owner: addressText,
-    price: communityPrice.optional(),
+    owner: addressSchema,
+    price: communityPriceSchema.optional(),
     transactionInfo: TransactionInfoSchema.optional(),
   }),
   errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
   async handle({ params, body, isTestnet, session }, context) {
-    const { community, name } = requireCommunityName(params.communityName!, body.name)
+    const { community, name } = requireNameBelowCommunity(params.communityName!, body.name)
     const preference = { network: body.network ?? null, token: tokenOf(body.token) }
     const network = isOnTestnet(isTestnet, preference.network) ? 'testnet' : 'mainnet'
     const wallet =
@@ -319,7 +320,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const { price } = made.info
     return okAnswer({
       ...answer,
-      price: z.encode(communityPrice, price),
+      price: z.encode(communityPriceSchema, price),
       transactionInfo: transactionInfoView(made.info),
     })
   },

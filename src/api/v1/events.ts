@@ -1,5 +1,5 @@
 import { mapWithoutBlocking } from '../../ops/turns.js'
-import { eventWriter } from '../../registry/journal/events.js'
+import { createV1EventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
@@ -16,16 +16,16 @@ import {
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
-import { addressText, clusterIdText } from './schemas.js'
+import { addressSchema, clusterIdSchema } from './schemas.js'
 
 const LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
 const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
-  cluster: clusterIdText,
-  clusterOrNull: clusterIdText.nullable(),
+  cluster: clusterIdSchema,
+  clusterOrNull: clusterIdSchema.nullable(),
   name: z.string(),
-  wallet: addressText,
+  wallet: addressSchema,
   wei: z.string(),
   flag: z.boolean(),
 }
@@ -45,7 +45,7 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
       description: '`<m or t>-<generation>-<number>`, numbers without gaps',
     }),
     type: z.literal(type),
-    from: addressText.describe(
+    from: addressSchema.describe(
       'The wallet that caused the event; the zero address where the wallet is not public',
     ),
     data: dataSchema(fields, published),
@@ -55,7 +55,7 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
-const from = addressText.optional().describe('Only events of this actor')
+const from = addressSchema.optional().describe('Only events of this actor')
 
 const events = route.get('/v1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
@@ -85,7 +85,7 @@ const events = route.get('/v1/events', {
       from: actorOf(request.query),
       sinceMs: sinceTimestampOf(request.query),
     })
-    const write = eventWriter(page.network, page.generation, page.idOf)
+    const write = createV1EventWriter(page.network, page.generation, page.idOf)
     return {
       ...eventPageAnswer(page, await mapWithoutBlocking(context.turn, page.items, write)),
       // a token of the testnet may come without testnet=true

@@ -1,14 +1,14 @@
 import { appendChange } from '../clusters/changes.js'
-import { GENERATED_TYPES } from '../clusters/keyShares.js'
+import { GENERATED_WALLET_TYPES } from '../clusters/keyShares.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
 import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
 import { requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { makeMany } from '../http/sampleRequests.js'
+import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
-import { addressText, addressType, walletNameText } from './schemas.js'
+import { addressSchema, addressTypeSchema, walletNameSchema } from './schemas.js'
 
 const shareText = z.string().describe('33 bytes in 0x hex')
 
@@ -29,14 +29,14 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     'The key is split into three shares, of which two recover the key. The key itself is not stored. `share` is returned only in this response, and the second share is stored by the service. The third share is returned with `recovery`, else discarded.',
   auth: 'required',
   body: z.object({
-    type: z.enum(GENERATED_TYPES),
-    name: walletNameText,
+    type: z.enum(GENERATED_WALLET_TYPES),
+    name: walletNameSchema,
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).describe('Return the third share too'),
   }),
   responses: okResponses('The wallet, unverified, with the user’s share of its key', {
-    type: z.enum(GENERATED_TYPES),
-    address: addressText,
+    type: z.enum(GENERATED_WALLET_TYPES),
+    address: addressSchema,
     name: z.string(),
     share: shareText,
     recoveryShare: shareText.optional(),
@@ -56,12 +56,12 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   costliest: {
     what: '6,000 unknown fields',
     as: 'other',
-    body: () => Object.fromEntries(makeMany(6_000, (i) => [`k${i}`, 0])),
+    body: () => Object.fromEntries(makeSampleList(6_000, (i) => [`k${i}`, 0])),
   },
   example: { body: { address: OTHER_EXAMPLE_WALLET } },
   summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
-  body: z.object({ address: addressText }),
+  body: z.object({ address: addressSchema }),
   responses: okResponses('It is done', { success: z.literal(true) }),
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
@@ -102,7 +102,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     'Allowed for the wallet that generated it, and for verified wallets of its cluster. The caller also signs a message that requests the key (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes old. Each attempt needs a new message.',
   auth: 'required',
   body: z.object({
-    address: addressText,
+    address: addressSchema,
     share: shareText.describe('One of the returned shares'),
     signature: z
       .string()
@@ -115,8 +115,8 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   responses: okResponses(
     'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
     {
-      type: addressType,
-      address: addressText,
+      type: addressTypeSchema,
+      address: addressSchema,
       privateKey: z.string(),
     },
   ),

@@ -5,20 +5,20 @@ import { pipeline } from 'node:stream/promises'
 import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import {
-  storedPatternOf,
+  storedAddressPatternOf,
   WALLET_KIND_NAMES,
   type WalletKindName,
 } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
-import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
+import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
-import { makeMany, manyAddresses } from '../http/sampleRequests.js'
-import { MAX_BULK_ELEMENTS, namedObject, z } from '../http/schema.js'
-import { addressText, walletNameText, walletType } from './schemas.js'
+import { makeSampleList, maxLookupAddresses } from '../http/sampleRequests.js'
+import { MAX_JOIN_ELEMENTS, namedObjectSchema, z } from '../http/schema.js'
+import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
 
 /** Addresses per statement; their lines come from one database snapshot. Up to two statements' lines wait in memory. */
 const AT_ONCE = 1_000
@@ -27,11 +27,11 @@ const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
-const HolderSchema = namedObject('Holder', {
+const HolderSchema = namedObjectSchema('Holder', {
   input: z.string().describe('The address as it was sent'),
   clusterName: z.string().nullable(),
   wallets: z
-    .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
+    .array(z.object({ address: addressSchema, type: walletTypeSchema, name: walletNameSchema }))
     .nullable()
     .describe(
       `At most ${MAX_BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
@@ -45,7 +45,7 @@ const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => makeMany(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => makeSampleList(100, () => maxLookupAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
@@ -62,7 +62,7 @@ const join = route.post('/v1/wallets', {
         example: WALLET_KIND_NAMES.slice(0, 2).join(','),
       }),
   }),
-  body: z.array(addressText).max(MAX_BULK_ELEMENTS),
+  body: z.array(addressSchema).max(MAX_JOIN_ELEMENTS),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
   errors: ['too_many'],
   async handle({ body, query }, context) {
@@ -80,7 +80,7 @@ function storedOf(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
   if (TYPES.test(text))
-    return [...new Set(text.split(',') as WalletKindName[])].map(storedPatternOf).join('|')
+    return [...new Set(text.split(',') as WalletKindName[])].map(storedAddressPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
     `The types are some of ${WALLET_KIND_NAMES.join(', ')}, joined by commas.`,
@@ -99,7 +99,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
       const addresses = await mapWithoutBlocking(
         turn,
         asked,
-        (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
+        (input) => parseWalletOrNull(input)?.bytes ?? Buffer.alloc(0),
       )
       const found = await findBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()

@@ -13,8 +13,8 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
-import { namedObject, okResponses, z } from '../http/schema.js'
-import { isoText } from '../http/timestamps.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { isoTimestamp } from '../http/timestamps.js'
 
 const MAX_NAME_CHARS = 64
 const PRINTABLE = /^[^\p{C}]+$/u
@@ -32,7 +32,7 @@ const keyName = z
     pattern: PRINTABLE.source,
   })
 
-const ApiKeySchema = namedObject('ApiKey', {
+const ApiKeySchema = namedObjectSchema('ApiKey', {
   id: z.string().openapi({
     description: 'Identifies the key, and cannot be used as one',
     example: '9f86d081884c7d65',
@@ -44,7 +44,7 @@ const ApiKeySchema = namedObject('ApiKey', {
 const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   id: apiKeyId(keyHash),
   name,
-  createdAt: isoText(createdMs),
+  createdAt: isoTimestamp(createdMs),
 })
 
 const make = route.post('/v1/keys', {

@@ -1,24 +1,24 @@
 import { findStoredLog, readFeedLogState, readTiles, type StoredLog } from '../../db/journal/log.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
-import { treeHash } from '../../registry/log/hash.js'
+import { sha256TreeHasher } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
 import {
   type EntryBundle,
-  hashOfRange,
   parseTilePath,
+  rangeHashFromTiles,
   type Tile,
   tileAt,
   tileKey,
   tilesForRanges,
 } from '../../registry/log/tiles.js'
-import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
+import { inclusionProofRanges, isSameHash, rootOfInclusionProof } from '../../registry/log/tree.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { namedObject, okResponses, z } from '../http/schema.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
 /** Tiles and entry bundles never change, so caches store them for a year (RFC 9111). */
@@ -173,7 +173,7 @@ async function readTile(
   return (await readTiles(pool, network, generation, [asked])).get(tileKey(asked))
 }
 
-const ProofSchema = namedObject('EventProof', {
+const ProofSchema = namedObjectSchema('EventProof', {
   origin: z.string().describe('Name of the log'),
   index: z.int().describe('Place of the event in the log: its number'),
   leaf: z.string().describe('The entry, which is hashed in UTF-8'),
@@ -214,15 +214,15 @@ const inclusion = route.get('/v1/events/:id/proof', {
     if (log?.generation !== generation || index >= log.size)
       throw new ApiError('not_found', 'The log has no such event yet.')
     const { origin, size, note } = log
-    const ranges = inclusionRanges(index, size)
+    const ranges = inclusionProofRanges(index, size)
     const [leaves, tiles] = await Promise.all([
       readLogLeaves(pool, { ...log, network }, { from: index, to: index }),
       readTiles(pool, network, log.generation, tilesForRanges(ranges, size)),
     ])
     if (!leaves?.[0]) throw new ApiError('feed_restarted', 'The feed has begun anew meanwhile.')
-    const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
-    const leaf = treeHash.leaf(Buffer.from(leaves[0]))
-    const root = rootByInclusion(treeHash, leaf, { index, size }, proof)
+    const proof = ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, tiles))
+    const leaf = sha256TreeHasher.leaf(Buffer.from(leaves[0]))
+    const root = rootOfInclusionProof(sha256TreeHasher, leaf, { index, size }, proof)
     if (!root || !isSameHash(root, log.root))
       throw new Error(`the entry ${index} of the log ${origin} does not make its root`)
     const hashes = proof.map(toBase64)

@@ -9,8 +9,8 @@ import { answerOfType, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
-import { manyAddresses } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { maxLookupAddresses } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   type NameOfAddress,
@@ -20,11 +20,11 @@ import {
 } from '../names/lookups.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
-import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
+import { addressSchema, clusterIdSchema, nameSchema, walletTypeSchema } from './schemas.js'
 
-const NameRecordSchema = namedObject('NameRecord', {
-  address: addressText,
-  type: walletType.nullable().describe('null where the form of the address is unknown'),
+const NameRecordSchema = namedObjectSchema('NameRecord', {
+  address: addressSchema,
+  type: walletTypeSchema.nullable().describe('null where the form of the address is unknown'),
   clusterName: z
     .string()
     .nullable()
@@ -49,7 +49,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   summary: 'The name of an address',
   beyond:
     'An address without a cluster is 404 with the record: `clusterName` and `walletName` are null, `isVerified` is absent. An address whose only name lies below a community has that community as `clusterName`, though it is in no cluster.',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   responses: {
     200: { description: 'Its cluster and wallet name', schema: NameRecordSchema },
     404: { description: 'No cluster has this address in public', schema: NameRecordSchema },
@@ -62,22 +62,22 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: maxLookupAddresses },
   bounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
-  body: z.array(addressText).max(MAX_LOOKUPS),
+  body: z.array(addressSchema).max(MAX_LOOKUPS),
   responses: okResponses('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) => okAnswer((await namesOfAddresses(context, body)).map(view)),
 })
 
-const AddressRecordSchema = namedObject('AddressRecord', {
+const AddressRecordSchema = namedObjectSchema('AddressRecord', {
   name: z.string().describe('The name as in the request'),
-  address: addressText,
-  type: walletType,
+  address: addressSchema,
+  type: walletTypeSchema,
   clusterName: z.string(),
   walletName: z.string(),
   isVerified: z.boolean(),
@@ -112,15 +112,15 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   },
 })
 
-const OwnerRecordSchema = namedObject('OwnerRecord', {
-  name: nameText,
-  owner: addressText,
+const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
+  name: nameSchema,
+  owner: addressSchema,
   totalWeiAmount: z.string(),
   createdAt: z.string().openapi({ example: '2026-11-20 08:00:00.000+00' }),
   updatedAt: z.string(),
-  updatedBy: addressText,
+  updatedBy: addressSchema,
   isTestnet: z.boolean(),
-  clusterId: clusterIdText
+  clusterId: clusterIdSchema
     .nullable()
     .describe('Of `community/name`: the owner’s cluster where that is public, else null'),
   walletName: z
@@ -138,9 +138,9 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
     '`walletName`: the name of the owner’s wallet. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   query: z.object({
-    after: nameText.optional().openapi({
+    after: nameSchema.optional().openapi({
       description: 'Name of an earlier record, after which the page begins',
       example: undefined,
     }),
@@ -199,7 +199,7 @@ const search = route.get('/v1/names/search', {
         example: 'seed',
       }),
   }),
-  responses: okResponses('The first of them', z.array(z.object({ name: nameText }))),
+  responses: okResponses('The first of them', z.array(z.object({ name: nameSchema }))),
   async handle({ query }, { pool, network }) {
     const prefix = parseClusterName(query.get('prefix') ?? '')
     if (prefix === null || prefix.length < 2)
@@ -229,7 +229,7 @@ const image = route.get('/image/:name.svg', {
   costliest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
@@ -248,7 +248,7 @@ export const profileRoute = route.get('/:name', {
   summary: 'The page of a name that is held',
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
-  params: z.object({ name: nameText }),
+  params: z.object({ name: nameSchema }),
   price: SEVERAL_STATEMENTS_PRICE,
   responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
   errors: ['not_found'],

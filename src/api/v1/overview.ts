@@ -12,7 +12,7 @@ import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { okAnswer } from '../http/answer.js'
-import { chainsOf } from '../http/context.js'
+import { chainsOfNetwork } from '../http/context.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
@@ -146,7 +146,7 @@ const proof = route.get('/v1/proof', {
   ),
   async handle(_, context) {
     const { pool, network } = context
-    const label = chainsOf(context)[0]?.label ?? ''
+    const label = chainsOfNetwork(context)[0]?.label ?? ''
     // read the log before the block: all of its hub events are then from this block or an earlier block
     const { log } = await readFeedLogState(pool, network)
     const {

@@ -1,18 +1,18 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
-import { lookupAddress } from '../../registry/primitives/address.js'
+import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { contractCallAnswer } from '../families/family.js'
+import { contractCallJson } from '../families/family.js'
 import { okAnswer } from '../http/answer.js'
-import { type Context, evmChainsOf } from '../http/context.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { CHAIN_PRICE } from '../limits/costs.js'
-import { NO_NAME_MESSAGE } from '../names/names.js'
-import { addressText, nameText } from './schemas.js'
+import { CHAIN_CALL_PRICE } from '../limits/costs.js'
+import { INVALID_NAME_MESSAGE } from '../names/names.js'
+import { addressSchema, nameSchema } from './schemas.js'
 
 const primary = route.get('/v1/names/:name/primary/:address', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -21,8 +21,8 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   summary: 'The transactions that make a name the primary name of an address in ENS',
   description:
     'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',
-  params: z.object({ name: nameText, address: addressText }),
-  price: CHAIN_PRICE,
+  params: z.object({ name: nameSchema, address: addressSchema }),
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('The name in ENS, and a transaction per chain', {
     ensName: z.string().nullable().openapi({
       description: 'null where ENS does not normalize the name',
@@ -50,8 +50,8 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   async handle({ params }, context) {
     const { network, lookups, primaryNames } = context
     const name = parseFullName(params.name!)
-    if (!name) throw new ApiError('invalid_name', NO_NAME_MESSAGE)
-    const wallet = lookupAddress(params.address!)
+    if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
+    const wallet = parseWalletOrNull(params.address!)
     const found = await primaryNames?.(
       { name, address: wallet?.text ?? '', network },
       lookups[network],
@@ -59,7 +59,7 @@ const primary = route.get('/v1/names/:name/primary/:address', {
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
     const chains = found.chains.map(async ({ chainId, registrar, transaction, reason }) => ({
       chainId,
-      transaction: transaction && { chainId, ...contractCallAnswer(transaction) },
+      transaction: transaction && { chainId, ...contractCallJson(transaction) },
       reason,
       current:
         wallet?.type === 'evm'
@@ -78,9 +78,9 @@ async function currentName(
   chainId: number,
   { registrar, account }: Record<'registrar' | 'account', Hex>,
 ): Promise<string | null> {
-  const port = evmChainsOf(context).find((chain) => chain.chainId === chainId)
+  const port = evmChainsOfNetwork(context).find((chain) => chain.chainId === chainId)
   if (!port) return null
-  const asked = fallbackIf(
+  const asked = fallbackOnExpectedError(
     port.primaryName(registrar, account),
     (error) => error instanceof ChainUnavailableError,
     null,

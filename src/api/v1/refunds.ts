@@ -1,16 +1,16 @@
 import { paidNameText } from '../../registry/payment/payment.js'
 import { txIdText } from '../../registry/primitives/txId.js'
-import { transactionAnswer } from '../families/family.js'
+import { transactionJson } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { namedObject, okResponses, z } from '../http/schema.js'
-import { isoText } from '../http/timestamps.js'
-import { CHAIN_PRICE } from '../limits/costs.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { isoTimestamp } from '../http/timestamps.js'
+import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOfAddress } from '../refunds/refunds.js'
-import { addressText, walletType } from './schemas.js'
+import { addressSchema, walletTypeSchema } from './schemas.js'
 
-const RefundSchema = namedObject('Refund', {
+const RefundSchema = namedObjectSchema('Refund', {
   owedBy: z.enum(['hub', 'payments']).openapi({
     description:
       '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract or program owes or holds',
@@ -73,17 +73,17 @@ const refunds = route.get('/v1/refunds/:address', {
   summary: 'What an address is owed, with the transactions that take it',
   description:
     'Credits of the hub for bids that won nothing, credits of refused payments, and payments that nobody has decided, on every chain of the network. Credits first: taking back payments in a token takes the credit in it along.',
-  params: z.object({ address: addressText }),
+  params: z.object({ address: addressSchema }),
   query: z.object({
     to: z
       .string()
       .optional()
       .describe('Receiver of the money on EVM chains; default: the address itself'),
   }),
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('What is owed', {
-    address: addressText,
-    type: walletType,
+    address: addressSchema,
+    type: walletTypeSchema,
     refunds: z.array(RefundSchema),
     unavailable: z
       .array(z.string())
@@ -122,8 +122,8 @@ const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   amount: amount.toString(),
   eid: refund.eid,
   payments: paymentsView(refund),
-  reclaimAfter: refund.fromMs === null ? undefined : isoText(refund.fromMs),
-  transaction: refund.transaction ? transactionAnswer(refund.transaction) : undefined,
+  reclaimAfter: refund.fromMs === null ? undefined : isoTimestamp(refund.fromMs),
+  transaction: refund.transaction ? transactionJson(refund.transaction) : undefined,
   needsReceiver: refund.needsReceiver,
 })
 

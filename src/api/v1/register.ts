@@ -1,26 +1,26 @@
 import type { ChainPort } from '../../chains/chain.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
-import type { Status } from '../../registry/status.js'
+import type { RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { makeMany } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
-import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
+import { makeSampleList } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitStatus, isStatusInJournal } from '../status/status.js'
-import { addressText, nameText, txText } from './schemas.js'
+import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => makeMany(1_000, freshName),
+    body: ({ freshName }) => makeSampleList(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
@@ -29,11 +29,11 @@ const check = route.post('/v1/names/register/check', {
   beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
-  body: z.array(nameText).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_LOOKUPS),
   responses: okResponses(
     'Availability of each name',
     z.array(
-      namedObject('Availability', {
+      namedObjectSchema('Availability', {
         name: z.string().describe('The name as in the request'),
         isAvailable: z.boolean(),
         reason: z.enum(UNAVAILABLE_REASONS).optional(),
@@ -47,7 +47,7 @@ const check = route.post('/v1/names/register/check', {
   },
 })
 
-const NetworkSchema = namedObject('Network', {
+const NetworkSchema = namedObjectSchema('Network', {
   network: z
     .string()
     .openapi({ description: 'Label of the chain, as used in registrations', example: '8453' }),
@@ -91,20 +91,20 @@ export const TX_STATUSES = [
   'invalid',
   'lost_bid',
   'finalized',
-] as const satisfies readonly Status[]
+] as const satisfies readonly RegistrationStatus[]
 
 const REASONS = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
   .map((reason) => `\`${reason}\``)
   .join(', ')
 
-const StatusSchema = namedObject('TransactionStatus', {
+const StatusSchema = namedObjectSchema('TransactionStatus', {
   tx: z.string(),
   status: z.enum(TX_STATUSES),
   network: z.string().optional().openapi({
     description: 'Label of the chain that the transaction was sent on',
     example: '8453',
   }),
-  sender: addressText
+  sender: addressSchema
     .optional()
     .describe('The bidder, once it has won a name. Until then the wallet may be private'),
   paid: z
@@ -156,7 +156,7 @@ const StatusSchema = namedObject('TransactionStatus', {
       'Payment of a name below a community, bought on an EVM chain. `held`: until the recipient takes it or the relayer releases it (`GET /v1/communities/{name}/payouts`). `refused` or `reclaimed`: the payer has the money back, and the name is for sale again',
     ),
   credit: z
-    .object({ eid: z.int(), amountWei: z.string(), owner: addressText })
+    .object({ eid: z.int(), amountWei: z.string(), owner: addressSchema })
     .optional()
     .describe(
       'Wei that the hub owes for bids that won nothing, and the LayerZero endpoint id of the chain they came from (0: the hub). The owner withdraws it with `withdrawRefund` on the hub, or with a message from that chain',
@@ -167,10 +167,14 @@ const StatusSchema = namedObject('TransactionStatus', {
 
 /** Units to give back: only the status of an unknown transaction calls the chains. */
 export const unusedStatusUnits = ({ status }: TxStatus): number =>
-  status === 'not_found' ? 0 : CHAIN_COST - 1
+  status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
 
 /** Retry-After by status, seconds. */
-const ASK_AGAIN_S: Partial<Record<Status, number>> = { not_found: 5, pending: 2, bridging: 5 }
+const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
+  not_found: 5,
+  pending: 2,
+  bridging: 5,
+}
 
 /** Headers of a status response. Caches do not store it. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
@@ -191,7 +195,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     '`network`, `sender`, `paid`, `names`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
-  params: z.object({ tx: txText }),
+  params: z.object({ tx: txIdSchema }),
   query: z.object({
     wait: z
       .int()
@@ -206,7 +210,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .describe('The status that the caller knows; default: the status at the start of the wait'),
   }),
   cacheSource: 'journal',
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   longPollParam: 'wait',
   responses: okResponses('Its status', StatusSchema),
   async handle({ params, query }, context) {
@@ -222,7 +226,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const { found, reads } = await awaitStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
     const unspent =
-      found.status === 'not_found' ? CHAIN_COST * (1 - reads) : unusedStatusUnits(found)
+      found.status === 'not_found' ? CHAIN_CALL_COST * (1 - reads) : unusedStatusUnits(found)
     return {
       ...okAnswer({ tx, ...found }, statusHeaders(found)),
       unspent,

@@ -1,44 +1,44 @@
 import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
-import { ADDRESS_TYPES, WALLET_NAMES } from '../../registry/families.js'
+import { ADDRESS_TYPE_NAMES, ADDRESS_TYPES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
-import { OTHER_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
+import { OTHER_CHAIN_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
 /** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
 
-export const addressText = z.string().openapi({
-  description: `${Object.values(WALLET_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,
+export const addressSchema = z.string().openapi({
+  description: `${Object.values(ADDRESS_TYPE_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,
   example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 
-export const nameText = z.string().openapi({
+export const nameSchema = z.string().openapi({
   description: `${NAME_RULE}; input may be in upper case and end with a slash`,
   example: 'seedling',
 })
 
-export const walletNameText = z.string().openapi({
+export const walletNameSchema = z.string().openapi({
   description: `${NAME_RULE}; input may be in upper case. Unique within its cluster`,
   example: 'cold',
 })
 
-export const clusterIdText = z.string().openapi({
+export const clusterIdSchema = z.string().openapi({
   description: '0x and 64 hex digits',
   example: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8',
 })
 
-export const txText = z.string().openapi({
+export const txIdSchema = z.string().openapi({
   description: 'Hash of a transaction in hex, or its signature in base58',
   example: `0x${'5e'.repeat(32)}`,
 })
 
 /** Kind of a wallet that can sign in. */
-export const walletKind = z.enum(WALLET_KIND_NAMES)
+export const walletKindSchema = z.enum(WALLET_KIND_NAMES)
 
 /** Type of a generated wallet. */
-export const addressType = z.enum(ADDRESS_TYPES)
+export const addressTypeSchema = z.enum(ADDRESS_TYPES)
 
 /** Type of a listed wallet, which may be of any chain. */
-export const walletType = z.string().openapi({
-  description: `\`${[...ADDRESS_TYPES, ...OTHER_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
+export const walletTypeSchema = z.string().openapi({
+  description: `\`${[...ADDRESS_TYPES, ...OTHER_CHAIN_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })

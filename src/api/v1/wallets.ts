@@ -12,9 +12,9 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
-import { makeMany, manyWallets, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { makeSampleList, maxWalletsToAdd, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
-import { addressText, clusterIdText, walletNameText } from './schemas.js'
+import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
 const responses = okResponses('It is done', { success: z.literal(true) })
 
@@ -39,8 +39,8 @@ export const ADD_WALLET_ERRORS = [
 ] as const satisfies readonly ErrorCode[]
 
 export const addedWalletSchema = z.object({
-  address: addressText,
-  name: walletNameText,
+  address: addressSchema,
+  name: walletNameSchema,
   isPrivate: z
     .boolean()
     .optional()
@@ -50,7 +50,7 @@ export const addedWalletSchema = z.object({
 })
 
 /** A route that creates the cluster of its caller. */
-export const createClusterRoute = (
+export const clusterCreationRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
@@ -67,10 +67,10 @@ export const createClusterRoute = (
       }),
   })
 
-const create = createClusterRoute('/v1/clusters', {
+const create = clusterCreationRoute('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of this cluster.',
-  responses: okResponses('The cluster', { id: clusterIdText }),
+  responses: okResponses('The cluster', { id: clusterIdSchema }),
 })
 
 const add = route.post('/v1/clusters/wallets', {
@@ -80,7 +80,7 @@ const add = route.post('/v1/clusters/wallets', {
     error: 'unsupported_address',
   },
   privateTo: null,
-  costliest: { what: '100 wallets', as: 'other', body: manyWallets },
+  costliest: { what: '100 wallets', as: 'other', body: maxWalletsToAdd },
   example: { body: walletsExample },
   summary: 'Add wallets to the cluster of this wallet',
   description:
@@ -108,7 +108,7 @@ const rename = route.put('/v1/clusters/wallets/names', {
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
   body: z
-    .array(z.object({ address: addressText, name: walletNameText }))
+    .array(z.object({ address: addressSchema, name: walletNameSchema }))
     .max(MAX_CHANGES_OF_REQUEST),
   responses,
   errors: [
@@ -129,13 +129,13 @@ const remove = route.delete('/v1/clusters/wallets', {
   costliest: {
     what: '100 wallets',
     as: 'other',
-    body: ({ evmAddress }) => makeMany(100, evmAddress),
+    body: ({ evmAddress }) => makeSampleList(100, evmAddress),
   },
   example: { body: [EXAMPLE_WALLET] },
   summary: 'Remove wallets from the cluster of this wallet',
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
-  body: z.array(addressText).max(MAX_CHANGES_OF_REQUEST),
+  body: z.array(addressSchema).max(MAX_CHANGES_OF_REQUEST),
   responses,
   errors: [
     ...CHANGE_ERRORS,
@@ -161,7 +161,7 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
   description:
     'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it.',
   auth: 'required',
-  params: z.object({ clusterId: clusterIdText }),
+  params: z.object({ clusterId: clusterIdSchema }),
   responses,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
   handle: async ({ params, session: { wallet: actor } }, context) =>

@@ -1,5 +1,9 @@
 import { type Log, parseEventLogs } from 'viem'
-import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
+import type {
+  HubCreditChange,
+  ReceivedMessage,
+  SentMessage,
+} from '../../registry/bridge/message.js'
 import { BID_REFUSAL, PAUSED_MARK } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type {
@@ -8,7 +12,7 @@ import type {
   Payment,
 } from '../../registry/payment/payment.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
-import { fromHex, txKey } from '../../registry/primitives/bytes.js'
+import { fromHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
 import { transientError } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
@@ -36,7 +40,7 @@ export interface DecodedLogs {
   received: ReceivedMessage[]
   sent: SentMessage[]
   payments: Payment<CommunityNameTarget>[]
-  credits: CreditMove[]
+  credits: HubCreditChange[]
   ends: ConfirmedOutcome[]
   /** What the logs add to the running hashes of their contracts. */
   record: RunningHashInput[]
@@ -188,7 +192,7 @@ function bidEntry(chain: number, log: RawLog, causeMs: number, end?: Buffer): De
   return decodeEntry({
     kind: 'bid',
     position: positionOf(chain, log),
-    txKey: txKey(body),
+    txKey: txKeyOfHash(body),
     causeMs,
     body,
   })
@@ -209,7 +213,7 @@ const receivedMessage = (log: RawLog): ReceivedMessage => ({
   bids: Number(log.data),
 })
 
-function creditMove(log: RawLog): CreditMove {
+function creditMove(log: RawLog): HubCreditChange {
   const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
     ...logLocation(log),

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
-import { fallbackIf } from '../../ops/log/errors.js'
-import type { JobProgress, NonceTx } from '../../registry/outbox.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import { type Call, rpcQuantity } from '../rpc/evm.js'
@@ -12,7 +12,7 @@ import { arePaymentsEnded, type EndedPayment } from './community/ending.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
 /** A job whose transactions share a nonce. */
-export type NonceJob = JobProgress<NonceTx>
+export type NonceJob = JobProgress<EvmJobTx>
 
 export interface Signer {
   chain: EvmChain
@@ -157,7 +157,9 @@ const atConfirmed = async <T>(
   confirmed: number,
   question: (block: number) => Promise<T>,
 ): Promise<T | null> =>
-  confirmed < 0 ? null : fallbackIf(question(confirmed), (error) => error instanceof RpcError, null)
+  confirmed < 0
+    ? null
+    : fallbackOnExpectedError(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(
   ask: Call,

@@ -10,8 +10,8 @@ import {
   type TransactionSerializableEIP1559,
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
-import type { RelayerKey } from '../../config/relayerKey.js'
-import { errorSentence, isOwnError } from '../../ops/log/errors.js'
+import type { EvmSigningKey } from '../../config/relayerKey.js'
+import { errorSentence, isInternalError } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { type Call, createRpcCaller } from '../rpc/evm.js'
 
@@ -27,7 +27,10 @@ const SIGN_LIMIT_MS = 2_000
  * Account of the relayer: a private key in this process, or a key behind Web3Signer's JSON-RPC.
  * @param limitMs time limit of a signature; commands run by hand may wait longer
  */
-export const relayerAccount = (key: RelayerKey, limitMs: number = SIGN_LIMIT_MS): LocalAccount =>
+export const relayerAccount = (
+  key: EvmSigningKey,
+  limitMs: number = SIGN_LIMIT_MS,
+): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
     : remoteAccount(key.address, createRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
@@ -83,7 +86,7 @@ const ofSigner = (error: unknown): SignerUnavailableError =>
 /** @throws SignerUnavailableError where the signer gives no answer; errors of our own code as they are */
 function asked<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => {
-    throw isOwnError(error) ? error : ofSigner(error)
+    throw isInternalError(error) ? error : ofSigner(error)
   })
 }
 

@@ -1,7 +1,7 @@
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import {
-  type NonceTx,
+  type EvmJobTx,
   PARKED_ABOVE_DELIVERY_LIMIT,
   type TxPurpose,
   WAITS_FOR_FUNDS,
@@ -253,7 +253,7 @@ export async function signNoopTransaction(
   { chain, account }: Signer,
   nonce: number,
   capWei: bigint,
-): Promise<NonceTx | null> {
+): Promise<EvmJobTx | null> {
   const { rpc, config } = chain
   const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
     prepareTransfer(ask, account.address, 0n),

@@ -1,5 +1,5 @@
 import { decodeAbiParameters, encodeDeployData, parseAbi, zeroAddress } from 'viem'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
   ChainUnavailableError,
   type EvmPort,
@@ -51,7 +51,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
       // with a single node, a lying node can sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
       const isDisputed = (error: unknown) => error instanceof DisagreementError
-      return await fallbackIf(fallbackIfRefused(isSigned, false), isDisputed, false)
+      return await fallbackOnExpectedError(fallbackIfRefused(isSigned, false), isDisputed, false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)

@@ -8,7 +8,7 @@ import {
   type TransactionSerializable,
   type TransactionSerialized,
 } from 'viem'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, rpcQuantity } from '../rpc/evm.js'
@@ -142,7 +142,7 @@ export async function findTransactionByNonce(
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
-      await fallbackIf(
+      await fallbackOnExpectedError(
         call<Hex>('eth_getTransactionCount', [sender, rpcQuantity(block)]),
         isPruned,
         0,

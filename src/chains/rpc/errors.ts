@@ -1,4 +1,4 @@
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { TOO_LARGE_ERROR_CODE } from './http.js'
 
@@ -78,14 +78,18 @@ export const transientError = (message: string): RpcError => new RpcError('trans
 
 /** Waits for an answer. Returns `fallback` where the node refuses. */
 export const fallbackIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
-  fallbackIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
+  fallbackOnExpectedError(
+    asked,
+    (error) => error instanceof RpcError && error.fault === 'refused',
+    fallback,
+  )
 
 /**
  * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
  * @throws errors other than RpcError; RpcError of fault `rate_limited`
  */
 export const fallbackIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
-  fallbackIf(
+  fallbackOnExpectedError(
     asked,
     (error) => error instanceof RpcError && error.fault !== 'rate_limited',
     fallback,

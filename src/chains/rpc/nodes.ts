@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
@@ -34,7 +34,7 @@ export class SilenceError extends UndecidedError {
 
 /** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
 export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  fallbackIf(asked, (error) => error instanceof UndecidedError, fallback)
+  fallbackOnExpectedError(asked, (error) => error instanceof UndecidedError, fallback)
 
 /** Conditions of an agreement. */
 export interface AgreementOptions<T> {

@@ -1,6 +1,6 @@
 import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
-import { AMOUNT_BITS } from '../../registry/payment/quote.js'
+import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createBalancePort } from '../requirementInputs.js'
 import type { Call, NodeConsumer, PoolOptions } from '../rpc/nodes.js'
@@ -55,7 +55,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     chainId: null,
     maxNames: MAX_NAMES,
     // the program stores amounts in 128 bits
-    maxAmountWei: 2n ** AMOUNT_BITS - 1n,
+    maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: cacheByKey(transaction, TX_STATE_CACHE),
     quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),

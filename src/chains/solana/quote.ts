@@ -2,7 +2,11 @@ import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { mapWithoutBlocking, waitForEventLoopTurn } from '../../ops/turns.js'
-import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
+import {
+  deriveQuoteId,
+  type PaymentTerms,
+  QUOTE_LAMPORTS_BITS,
+} from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
@@ -67,7 +71,7 @@ export function createQuoter(
       amountWei,
       amount: weiToLamports(amountWei, now),
     }))
-    const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
+    const dear = quoted.find(({ amount }) => (amount + fee) >> QUOTE_LAMPORTS_BITS !== 0n)
     if (dear)
       throw new AmountError(
         `"${dear.name}" costs ${dear.amount + fee} lamports, more than there are.`,
@@ -82,7 +86,7 @@ export function createQuoter(
       return { name: nameToWord(name), amountWei, lamports: amount + fee, ...common }
     })
     const transactionOf = (terms: PaymentTerms) => {
-      const instruction = registrar.register(terms, quoteId(quoteKey, program, terms))
+      const instruction = registrar.register(terms, deriveQuoteId(quoteKey, program, terms))
       return {
         base64: unsignedTransaction(payer, blockhash, instruction),
         json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),

@@ -6,8 +6,8 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js'
-import { NATIVE } from '../../registry/community/rules.js'
-import type { BlockhashTx } from '../../registry/outbox.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
+import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
 import { errorWithCauses, fallbackIfFailing, transientError } from '../rpc/errors.js'
@@ -104,7 +104,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       decision: PaymentDecision,
       payments: readonly Payment[],
       attempt: number,
-    ): Promise<BlockhashTx> =>
+    ): Promise<SolanaJobTx> =>
       rpc.onOneNode((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
@@ -138,7 +138,7 @@ const nameKey = ({ payer, sequence, target }: Payment): PaymentKey[] =>
 
 function communityKey({ payer, sequence, money, target }: Payment): CountedPayment[] {
   if (target.kind !== 'communityName') return []
-  const token = money.token === NATIVE ? null : new PublicKey(money.token)
+  const token = money.token === NATIVE_COIN ? null : new PublicKey(money.token)
   const recipient = new PublicKey(target.recipient)
   return [
     {
@@ -169,7 +169,7 @@ async function signOn(
   key: Keypair,
   instruction: TransactionInstruction,
   fees: Fees,
-): Promise<BlockhashTx> {
+): Promise<SolanaJobTx> {
   const { commitment } = fees
   const [{ blockhash, lastValidBlockHeight }, { blockHeight }, microLamports] = await Promise.all([
     readLatestBlockhash(call, commitment),

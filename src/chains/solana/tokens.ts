@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { type RawAccount, readAccount } from './reads.js'
@@ -52,7 +52,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
 /** Decimals of a mint of either token program. Null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
-  const supply = await fallbackIf(
+  const supply = await fallbackOnExpectedError(
     call<{ value: { decimals: number } }>('getTokenSupply', asked),
     isNoMint,
     null,
@@ -101,7 +101,7 @@ export async function readTokenAccounts(
 ): Promise<TokenAccount[]> {
   const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
-  const found = await fallbackIf(
+  const found = await fallbackOnExpectedError(
     call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked),
     isNoMint,
     null,

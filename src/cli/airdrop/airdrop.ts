@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
@@ -13,9 +13,9 @@ import {
 } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { EVM, familyOf } from '../../registry/families.js'
+import { EVM, familyOfLabel } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_OF_CHAIN_LABEL, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import {
@@ -183,7 +183,7 @@ export async function requireAirdrop(
 
 /** @throws Error where the options name another network */
 function networkOfChain(label: string, options: NetworkOptions): Network {
-  const of = familyOf(label) === EVM ? NETWORK_LABELS[label] : undefined
+  const of = familyOfLabel(label) === EVM ? NETWORK_OF_CHAIN_LABEL[label] : undefined
   if (!of)
     throw new Error(
       `--chain is the network label of an EVM chain, such as 1 or 8453, not "${label}".`,
@@ -204,11 +204,11 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
-  endsAt: airdrop.endsAtS === null ? null : isoText(airdrop.endsAtS * 1_000),
+  endsAt: airdrop.endsAtS === null ? null : isoTimestamp(airdrop.endsAtS * 1_000),
   claimed: airdrop.claimed,
   fromBlock: airdrop.fromBlock,
   nextBlock: airdrop.nextBlock,
-  loadedAt: isoText(airdrop.createdMs),
+  loadedAt: isoTimestamp(airdrop.createdMs),
 })
 
 /**

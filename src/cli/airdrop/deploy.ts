@@ -1,5 +1,5 @@
 import { erc20Abi, type Hex } from 'viem'
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { contractReader, encodeCall } from '../../chains/evm/contracts/read.js'
 import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
@@ -83,7 +83,7 @@ async function stepsFor(
     ])
   })
   if (code === '0x' && endsAtS <= Number(timestamp))
-    throw new Error(`--ends-at ${isoText(endsAtS * 1_000)} has passed: name a later time.`)
+    throw new Error(`--ends-at ${isoTimestamp(endsAtS * 1_000)} has passed: name a later time.`)
   const common = { chain, by: null, value: 0n }
   const deploying: DeploymentStep = {
     ...common,

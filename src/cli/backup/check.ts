@@ -1,4 +1,4 @@
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { hasJournal, withScratchDatabase } from '../../db/deployment/scratch.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
@@ -87,7 +87,7 @@ async function foldAgain(url: string): Promise<Checked[]> {
         throw new Error(text, { cause: error })
       })
       const isEqual = replayed.live === replayed.rebuilt
-      checked.push({ ...replayed, newestAt: isoText(atMs), isEqual })
+      checked.push({ ...replayed, newestAt: isoTimestamp(atMs), isEqual })
     }
     return checked
   } finally {

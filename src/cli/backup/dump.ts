@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { environmentWith } from '../../config/index.js'
+import { environmentWithVariables } from '../../config/index.js'
 
 /** A program that restores a dump, and its arguments without the database. */
 export interface RestoreProgram {
@@ -104,7 +104,7 @@ export async function restoreDump(
   // the driver's name for encryption without verification
   if (target.searchParams.get('sslmode') === 'no-verify')
     target.searchParams.set('sslmode', 'require')
-  const env = environmentWith(password === '' ? {} : { PGPASSWORD: password })
+  const env = environmentWithVariables(password === '' ? {} : { PGPASSWORD: password })
   const child = spawn(program, ['-d', target.href, ...args], {
     env,
     signal,

@@ -17,8 +17,8 @@ import { desiredChainDeployments } from '../../config/desired.js'
 import {
   ConfigError,
   chainPresetOf,
-  evmLabelsOf,
-  readDraft,
+  evmChainLabelsOf,
+  readDraftChainsFile,
   readEnvironment,
 } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -35,7 +35,7 @@ type Opened = ReturnType<typeof open>
  * ConfigError
  */
 function open({ testnet, mainnet, ens }: ContractOptions) {
-  const draft = readDraft(readEnvironment().chainsFile)
+  const draft = readDraftChainsFile(readEnvironment().chainsFile)
   if (ens) return ensDeploymentSettings(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
@@ -55,7 +55,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     }),
   )
   const own = desired.map(({ eid }) => eid)
-  const known = evmLabelsOf(network).map((label) => chainPresetOf(label)!.eid)
+  const known = evmChainLabelsOf(network).map((label) => chainPresetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
   return {
     desired,

@@ -1,7 +1,7 @@
 import { compareEnsDeployment, ensChainOf } from '../../chains/evm/deployment/ens.js'
 import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
-import { readRoleKey, relayerAddressOf } from '../../config/relayerKey.js'
+import { addressOfSigningKey, readRoleKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Settings of an ENS parent's deployment. @throws ConfigError */
@@ -21,7 +21,7 @@ export function ensDeploymentSettings(
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the address is enough, so that the key need not be on the machine that deploys
   const key = ensKeySources.address ? null : readRoleKey('ENS', ensKeySources)
-  const signer = key ? relayerAddressOf(key) : ensKeySources.address
+  const signer = key ? addressOfSigningKey(key) : ensKeySources.address
   if (!signer)
     throw new ConfigError(
       'ENS_ADDRESS is not set: it is the address of the key that signs answers.',

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest'
-import { shareKeyId } from '../../api/clusters/keyShares.js'
+import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
 import { sharesFinding } from './database.js'
 
 const KEY = Buffer.alloc(32, 1)
 const FORMER = Buffer.alloc(32, 2)
-const under = (key: Buffer | null, count = 3) => ({ keyId: key && shareKeyId(key), count })
+const under = (key: Buffer | null, count = 3) => ({
+  keyId: key && shareEncryptionKeyId(key),
+  count,
+})
 
 it.each<[string, ReturnType<typeof under>[], Buffer[], string, string]>([
   ['no shares', [], [], 'ok', '0 under keys of SHARE_KEY'],

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { shareKeyId } from '../../api/clusters/keyShares.js'
+import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
 import { countShares } from '../../db/auth/shares.js'
 import { readServerVersion } from '../../db/deployment/deployment.js'
@@ -9,7 +9,7 @@ import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
   type CheckResult,
-  type Finding,
+  type DoctorFinding,
   failureResult,
   okResult,
   runCheck,
@@ -27,7 +27,7 @@ const OWN_CONNECTIONS = 13
  * Checks that the database is reachable, without a pooler, recent enough, migrated, on time, and has free connections
  * and space.
  */
-export async function databaseFindings(config: Config): Promise<Finding[]> {
+export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
   const asking =
     <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
@@ -129,7 +129,7 @@ export function sharesFinding(
   shares: Awaited<ReturnType<typeof countShares>>,
   keys: readonly Uint8Array[],
 ): CheckResult {
-  const ids = keys.map((key) => shareKeyId(key).toString('hex'))
+  const ids = keys.map((key) => shareEncryptionKeyId(key).toString('hex'))
   const idOf = (keyId: Buffer | null) => keyId?.toString('hex') ?? null
   const lost = shares.filter(({ keyId }) => keyId !== null && !ids.includes(idOf(keyId)!))
   const earlier = shares.filter(({ keyId }) => keyId === null || ids.indexOf(idOf(keyId)!) > 0)

@@ -7,7 +7,7 @@ import {
 import type { DaemonChainFamily } from '../../daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../daemon/families/index.js'
 import {
-  type Finding,
+  type DoctorFinding,
   type FindingLevel,
   failureResult,
   okResult,
@@ -38,12 +38,12 @@ export async function doctor(
   if (count('bad') > 0) process.exitCode = 1
 }
 
-function print({ about, level, found, advice }: Finding): void {
+function print({ about, level, found, advice }: DoctorFinding): void {
   console.log(`${SIGN[level]}  ${about}: ${found}`)
   if (advice) console.log(`        ${colourText('dim', advice)}`)
 }
 
-async function examine(families: readonly DaemonChainFamily[]): Promise<Finding[]> {
+async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFinding[]> {
   let read: ReturnType<typeof readConfigWithProblems>
   try {
     read = readConfigWithProblems()
@@ -66,13 +66,13 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<Finding[
   ]
 }
 
-const misconfigured = ({ message }: ConfigError): Finding => ({
+const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
   about: 'configuration',
   ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
 /** Names the fields that came with an upgrade. Each has a default under which the service works. */
-function newFieldsFinding({ chainsFile }: Config): Finding {
+function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
   const unset = readMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const found =
     unset.length === 0
@@ -81,7 +81,13 @@ function newFieldsFinding({ chainsFile }: Config): Finding {
   return { about: 'chains file', ...okResult(found) }
 }
 
-function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {
+function keyFindings({
+  chains,
+  roles,
+  relayerKey,
+  shareKeys,
+  trustProxy,
+}: Config): DoctorFinding[] {
   const carries = NETWORKS.some(
     (network) => chains.filter((chain) => chain.network === network).length > 1,
   )
@@ -90,7 +96,7 @@ function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Confi
     (carries || chains.some(({ communityPayments }) => communityPayments))
   const advice =
     'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
-  const found: Finding[] = []
+  const found: DoctorFinding[] = []
   if (relays)
     found.push({
       about: 'relayer',

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
-import { LABELLED_FAMILIES, type LabelledKey } from '../../registry/families.js'
+import { ConfigError, parseDraftChainsFile, sealKeystore } from '../../config/index.js'
+import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { FAMILY_COMMANDS } from '../families.js'
 import type { GeneratedKey } from '../family.js'
 
 /** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
-export interface InitOptions extends Partial<Record<LabelledKey, boolean>> {
+export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>> {
   hub: string
   spokes?: string
   rpc?: readonly string[]
@@ -33,7 +33,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
   const draft = chainsFileDraft(options)
-  const { chains } = parseDraft({ chains: draft.chains }, join(folder, CHAINS))
+  const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
   if (family && networks.length > 1)
@@ -45,7 +45,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
     { [networks[0]!]: { rpcUrls } },
   ])
   const content = { chains: draft.chains, ...Object.fromEntries(sections) }
-  parseDraft(content, join(folder, CHAINS))
+  parseDraftChainsFile(content, join(folder, CHAINS))
 
   const key = generatePrivateKey()
   const relayer = privateKeyToAddress(key)

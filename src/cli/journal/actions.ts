@@ -1,11 +1,11 @@
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { listOperatorActions, type StoredAction } from '../../db/deployment/operatorActions.js'
 import { withPool } from '../database.js'
 import { printList } from '../output.js'
 
 const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction) => ({
-  beganAt: isoText(beganMs),
-  endedAt: endedMs && isoText(endedMs),
+  beganAt: isoTimestamp(beganMs),
+  endedAt: endedMs && isoTimestamp(endedMs),
   osUser,
   role,
   command,
@@ -30,7 +30,7 @@ export async function printRecordedCommands({
     row: (action) => {
       const { osUser, role, command, outcome } = action
       return {
-        began: isoText(action.beganMs),
+        began: isoTimestamp(action.beganMs),
         osUser,
         role,
         command,

@@ -3,12 +3,12 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 import { readFeedLogState, readTiles } from '../../db/journal/log.js'
-import { type NetworkLog, readEntryBundle } from '../../push/leaves.js'
-import { treeHash } from '../../registry/log/hash.js'
+import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
+import { sha256TreeHasher } from '../../registry/log/hash.js'
 import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
 import {
   bundlePath,
-  hashOfRange,
+  rangeHashFromTiles,
   TILE_WIDTH,
   type Tile,
   tileAt,
@@ -17,7 +17,7 @@ import {
   tilesForRanges,
   tilesOfLevel,
 } from '../../registry/log/tiles.js'
-import { consistencyRanges, isConsistent } from '../../registry/log/tree.js'
+import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -80,16 +80,19 @@ async function exportNetwork(
 /** @throws Error where a log does not continue the checkpoint file of an earlier export */
 async function assertContinues(
   pool: pg.Pool,
-  log: NetworkLog & TreeHead,
+  log: NetworkFeedLog & TreeHead,
   file: string,
 ): Promise<void> {
   if (!existsSync(file)) return
   const before = parseCheckpoint(parseNote(await readFile(file, 'utf8'))?.text ?? '')
   const size = Math.max(before?.size ?? 0, log.size)
-  const ranges = before?.size ? consistencyRanges(before.size, size) : []
+  const ranges = before?.size ? consistencyProofRanges(before.size, size) : []
   const tiles = await readTiles(pool, log.network, log.generation, tilesForRanges(ranges, log.size))
-  const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
-  if (before?.origin !== log.origin || !isConsistent(treeHash, before, log, proof))
+  const proof = ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, tiles))
+  if (
+    before?.origin !== log.origin ||
+    !isConsistencyProofValid(sha256TreeHasher, before, log, proof)
+  )
     throw new Error(
       `${file} is of another history than the log ${log.origin}: export to another folder.`,
     )
@@ -104,7 +107,7 @@ function* tilesOf(size: number): Generator<Tile> {
   }
 }
 
-const readTile = async (pool: pg.Pool, { network, generation }: NetworkLog, tile: Tile) =>
+const readTile = async (pool: pg.Pool, { network, generation }: NetworkFeedLog, tile: Tile) =>
   (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { unpackRecord } from '../../chains/evm/record.js'
-import { readChains, readEnvironment } from '../../config/index.js'
+import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
 import { hasRecordingContract, readRecordAgreedByNodesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -20,7 +20,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
  * contracts at the same block (contracts/evm/src/interfaces/IRecord.sol). Exits with 1 where they differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
-  const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')
+  const hubs = readChainsFile(readEnvironment().chainsFile).chains.filter(
+    ({ role }) => role === 'hub',
+  )
   const verified = await withPool((pool) =>
     Promise.all(
       hubs.map(async (config) => {

@@ -1,4 +1,4 @@
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import {
   addApiKey,
   listApiKeys,
@@ -19,7 +19,7 @@ const view = (key: StoredApiKey) => ({
   wallet: key.wallet && decodeWallet(key.wallet).text,
   perSecond: key.perSecond,
   burst: key.burst,
-  createdAt: isoText(key.createdMs),
+  createdAt: isoTimestamp(key.createdMs),
 })
 
 /** `clusterd keys list` */

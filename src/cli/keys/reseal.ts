@@ -1,5 +1,10 @@
 import type pg from 'pg'
-import { openShare, type ShareKeys, sealShare, shareKeyId } from '../../api/clusters/keyShares.js'
+import {
+  decryptKeyShare,
+  encryptKeyShare,
+  type ShareEncryptionKeys,
+  shareEncryptionKeyId,
+} from '../../api/clusters/keyShares.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
 import {
   listSharesUnderOtherKeys,
@@ -20,11 +25,11 @@ export async function resealShares({ json }: { json?: boolean }): Promise<void> 
   const [first, ...earlier] = readEnvironment().shareKeys
   if (!first)
     throw new ConfigError('SHARE_KEY is not set: it names the new key, then the earlier ones.')
-  const keys: ShareKeys = [first, ...earlier]
+  const keys: ShareEncryptionKeys = [first, ...earlier]
   await withPool(async (pool) => {
     const counts = { resealed: 0, unreadable: 0 }
     for (const network of NETWORKS) await resealNetwork(pool, network, keys, counts)
-    printFields({ key: shareKeyId(first).toString('hex'), ...counts }, json)
+    printFields({ key: shareEncryptionKeyId(first).toString('hex'), ...counts }, json)
     if (counts.unreadable === 0) return
     process.exitCode = 1
     console.error(
@@ -36,16 +41,16 @@ export async function resealShares({ json }: { json?: boolean }): Promise<void> 
 async function resealNetwork(
   pool: pg.Pool,
   network: Network,
-  keys: ShareKeys,
+  keys: ShareEncryptionKeys,
   counts: { resealed: number; unreadable: number },
 ): Promise<void> {
-  const keyId = shareKeyId(keys[0])
+  const keyId = shareEncryptionKeyId(keys[0])
   let after: Buffer = Buffer.alloc(0)
   for (;;) {
     const rows = await listSharesUnderOtherKeys(pool, network, { keyId, after, limit: AT_ONCE })
     for (const row of rows) {
       const share = openedShare(keys, row)
-      if (share) await replaceShare(pool, row, sealShare(keys, network, row.address, share))
+      if (share) await replaceShare(pool, row, encryptKeyShare(keys, network, row.address, share))
       counts[share ? 'resealed' : 'unreadable'] += 1
     }
     const last = rows.at(-1)
@@ -55,9 +60,9 @@ async function resealNetwork(
 }
 
 /** Null where no key fits. */
-function openedShare(keys: ShareKeys, row: ShareWithRowKey): Buffer | null {
+function openedShare(keys: ShareEncryptionKeys, row: ShareWithRowKey): Buffer | null {
   try {
-    return openShare(keys, row.network, row.address, row)
+    return decryptKeyShare(keys, row.network, row.address, row)
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
 import { Client } from '../../client/index.js'
 import { LogReader } from '../../client/verify.js'
-import { ConfigError, logKeysFrom, readEnvironment } from '../../config/index.js'
+import { ConfigError, readEnvironment, readLogKeys } from '../../config/index.js'
 import { sha256Once } from '../../registry/log/hash.js'
 import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
@@ -13,7 +13,7 @@ export async function showLogKeys({
   origin?: string
   json?: boolean
 }): Promise<void> {
-  const keys = logKeysFrom(readEnvironment().logKeySources).map(({ publicKey }) =>
+  const keys = readLogKeys(readEnvironment().logKeySources).map(({ publicKey }) =>
     origin ? verifierKey(sha256Once, origin, publicKey) : publicKey.toString('base64'),
   )
   if (keys.length === 0)

@@ -1,4 +1,4 @@
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { chainLabels } from '../../db/journal/chains.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
@@ -106,11 +106,11 @@ function describe(job: LabelledJob) {
     nextMs: job.nextMs || null,
     signer: signer && toHex(signer),
     subject: subjectOf(job),
-    message: message && { tx: toHex(message.txHash), sentAt: isoText(message.sentMs) },
+    message: message && { tx: toHex(message.txHash), sentAt: isoTimestamp(message.sentMs) },
     payment: payment && {
       tx: txIdText(payment.tx),
-      paidAt: isoText(payment.paidMs),
-      reclaimableAt: isoText(payment.target.reclaimableMs),
+      paidAt: isoTimestamp(payment.paidMs),
+      reclaimableAt: isoTimestamp(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),
     },
     txs: txs.map(({ raw: _, ...shown }) => shown),

@@ -12,9 +12,9 @@ import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
-import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
+import { ConfigError, readDraftChainsFile, readEnvironment } from '../../config/index.js'
 import { readSolanaKeyFile } from '../../config/solanaKey.js'
-import { lookupAddress } from '../../registry/primitives/address.js'
+import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 
@@ -187,14 +187,14 @@ export function programOf(options: SolanaOptions) {
 export function draftCluster({ testnet }: SolanaOptions) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
-  const config = readDraft(file).solana[network]
+  const config = readDraftChainsFile(file).solana[network]
   if (!config)
     throw new ConfigError(`The chains file ${file} has no Solana cluster of the ${network}.`)
   return { file, network, config }
 }
 
 function keyOf(option: string, text: string): PublicKey {
-  if (lookupAddress(text)?.type !== 'solana')
+  if (parseWalletOrNull(text)?.type !== 'solana')
     throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
   return new PublicKey(text)
 }

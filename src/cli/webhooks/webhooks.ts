@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
-import { isoText } from '../../api/http/timestamps.js'
+import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import { readFeedLogState } from '../../db/journal/log.js'
@@ -15,7 +15,7 @@ import {
 } from '../../db/webhooks/webhooks.js'
 import { WEBHOOK_KEY_BYTES, webhookKeyText } from '../../push/webhooks/signature.js'
 import { parseWebhookUrl } from '../../push/webhooks/target.js'
-import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
+import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { durationText, printJson, printList } from '../output.js'
@@ -32,8 +32,8 @@ const view = (hook: Webhook) => {
     state: stateOf(hook),
     parked,
     from: from && decodeWallet(from).text,
-    failingSince: failingMs && isoText(failingMs),
-    createdAt: isoText(createdMs),
+    failingSince: failingMs && isoTimestamp(failingMs),
+    createdAt: isoTimestamp(createdMs),
   }
 }
 
@@ -63,7 +63,7 @@ export async function createWebhook(
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
   parseWebhookUrl(url, readEnvironment().webhooksPrivate)
-  const actor = from === undefined ? null : lookupAddress(from)
+  const actor = from === undefined ? null : parseWalletOrNull(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(WEBHOOK_KEY_BYTES)
   const id = await withPool(async (pool) => {
@@ -116,7 +116,7 @@ export async function listFailures(
     describe: (failure) => failure,
     row: ({ webhook, atMs, message, reason }) => ({
       webhook,
-      when: isoText(atMs),
+      when: isoTimestamp(atMs),
       message,
       reason,
     }),

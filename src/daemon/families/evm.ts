@@ -10,7 +10,7 @@ import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { chainWorker } from '../../indexer/evm/worker.js'
-import { alarmFields } from '../../ops/alarms.js'
+import { alarmLogFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
@@ -71,7 +71,7 @@ export async function openEvmChain(
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error(
-      { chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') },
+      { chain: row.label, reason: row.halted, ...alarmLogFields('ClusterdChainHalted') },
       'the chain is halted',
     )
   let isIdentified = asked !== null

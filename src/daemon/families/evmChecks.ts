@@ -7,7 +7,7 @@ import type { Rpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
 import {
   type CheckResult,
-  type Finding,
+  type DoctorFinding,
   failureResult,
   okResult,
   runCheck,
@@ -27,12 +27,12 @@ const LOW_BALANCE_WEI = 10n ** 16n
 type Settings = Pick<Config, 'chains' | 'relayerKey'>
 
 /** Checks of every EVM chain: each RPC URL, the code, the hub's owner, the relayer's roles and balance. */
-export async function evmFindings(config: Settings): Promise<Finding[]> {
+export async function evmFindings(config: Settings): Promise<DoctorFinding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()
 }
 
-async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding[]> {
+async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorFinding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(
     chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
@@ -72,7 +72,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
   return [...urls, ...(await Promise.all(checks))]
 }
 
-const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Finding> =>
+const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> =>
   runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
@@ -106,7 +106,7 @@ const fewUrls = (count: number): CheckResult =>
         'Name a third of `rpcUrls`: two of three suffice.',
       )
 
-const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
+const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
@@ -115,7 +115,12 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
   })
 
 /** Checks that a contract gives its relayer role to our key. */
-const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Promise<Finding> =>
+const roleFinding = (
+  about: string,
+  rpc: Rpc,
+  contract: Hex,
+  address: Hex,
+): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
     const found = await contractReader(rpc.call, contract, ROLES)('relayer')
     return isAddressEqual(found, address)
@@ -148,7 +153,7 @@ const balanceFinding = (
   rpc: Rpc,
   chain: ChainConfig,
   address: Hex,
-): Promise<Finding> =>
+): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
     const { symbol } = chain.gasToken

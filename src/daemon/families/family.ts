@@ -3,16 +3,16 @@ import type { ChainPort } from '../../chains/chain.js'
 import { RefutedError, type RpcError } from '../../chains/rpc/errors.js'
 import type { Config } from '../../config/index.js'
 import type { IndexSource } from '../../indexer/run.js'
-import { alarmFields } from '../../ops/alarms.js'
-import type { Context } from '../../ops/context.js'
-import type { Finding } from '../../ops/finding.js'
+import { alarmLogFields } from '../../ops/alarms.js'
+import type { NetworkContext } from '../../ops/context.js'
+import type { DoctorFinding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import type { WalletChains } from '../../web/page.js'
 
-export type ChainOpeningContext = Pick<Context, 'pool' | 'log' | 'metrics'>
+export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log' | 'metrics'>
 
 /** A configured chain with its database row, as the daemon's parts use it. */
 export interface OpenedChain extends IndexSource {
@@ -51,7 +51,7 @@ export interface DaemonChainFamily {
   /** What the test wallet of a local world's pages needs to send transactions on these chains. */
   testWallet?(config: Config): WalletChains
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
-  examine(config: Config): Promise<readonly Finding[]>
+  examine(config: Config): Promise<readonly DoctorFinding[]>
   /** Routes of the family beyond the common interface. */
   readonly routes?: readonly Route[]
 }
@@ -60,7 +60,7 @@ export interface DaemonChainFamily {
 export const faultReporter =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
-    const refuted = error instanceof RefutedError && alarmFields('ClusterdRpcWrongChain')
+    const refuted = error instanceof RefutedError && alarmLogFields('ClusterdRpcWrongChain')
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }
     log[refuted ? 'error' : 'debug'](fields, 'an RPC URL failed')
   }

@@ -1,11 +1,11 @@
-import type { FamilyKey } from '../../registry/families.js'
+import type { ChainFamilyKey } from '../../registry/families.js'
 import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import { evmFamily } from './evm.js'
 import type { DaemonChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
 
 /** In the order in which they are opened: the hub's first. */
-const BY_KEY: Readonly<Record<FamilyKey, DaemonChainFamily>> = {
+const BY_KEY: Readonly<Record<ChainFamilyKey, DaemonChainFamily>> = {
   evm: evmFamily,
   solana: solanaFamily,
 }

@@ -7,7 +7,7 @@ import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
 import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
 import {
-  type Finding,
+  type DoctorFinding,
   failureResult,
   okResult,
   runCheck,
@@ -20,8 +20,12 @@ const SOL = 1e9
 /**
  * Checks of every cluster: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
  */
-export async function solanaFindings({ chains, solana, relayKeys }: Config): Promise<Finding[]> {
-  const found: Finding[] = []
+export async function solanaFindings({
+  chains,
+  solana,
+  relayKeys,
+}: Config): Promise<DoctorFinding[]> {
+  const found: DoctorFinding[] = []
   for (const network of NETWORKS) {
     const cluster = solana[network]
     if (!cluster) continue
@@ -32,7 +36,7 @@ export async function solanaFindings({ chains, solana, relayKeys }: Config): Pro
   return found
 }
 
-const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<Finding> =>
+const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
   runCheck(
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
@@ -46,7 +50,7 @@ async function clusterFindings(
   network: Network,
   cluster: SolanaConfig,
   secretKey: Uint8Array | undefined,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const about = `solana ${network}`
   const urls = cluster.rpcUrls.map((url) =>
     runCheck(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {

@@ -1,19 +1,19 @@
-import type { CreditMove } from '../../registry/bridge/message.js'
+import type { HubCreditChange } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { columnsNamed, insertRows } from '../pg/arrays.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
-  ...columnsNamed<CreditMove>('int8', 'block', 'eid'),
-  ...columnsNamed<CreditMove>('int4', 'logIndex'),
-  ...columnsNamed<CreditMove>('bytea', 'txHash', 'wallet'),
-  ...columnsNamed<CreditMove>('numeric', 'amountWei'),
+  ...columnsNamed<HubCreditChange>('int8', 'block', 'eid'),
+  ...columnsNamed<HubCreditChange>('int4', 'logIndex'),
+  ...columnsNamed<HubCreditChange>('bytea', 'txHash', 'wallet'),
+  ...columnsNamed<HubCreditChange>('numeric', 'amountWei'),
 ]
 
 export const confirmCredits = (
   db: Queryable,
   network: Network,
-  items: readonly CreditMove[],
+  items: readonly HubCreditChange[],
 ): Promise<unknown> =>
   insertRows(db, network, {
     table: 'hub_credits',
@@ -23,7 +23,7 @@ export const confirmCredits = (
   })
 
 /** Amount that the hub owes to a bidder for bids from one chain. */
-export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
+export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
 /** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
 export const findCreditsOfAddress = (
@@ -44,7 +44,7 @@ export const findCreditsOfTransaction = (
   db: Queryable,
   network: Network,
   tx: Buffer,
-): Promise<Pick<CreditMove, 'wallet' | 'eid' | 'amountWei' | 'logIndex'>[]> =>
+): Promise<Pick<HubCreditChange, 'wallet' | 'eid' | 'amountWei' | 'logIndex'>[]> =>
   query(
     db,
     network,

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { StageClock } from '../../ops/stages.js'
-import { fold, rowKeysOfEntries } from '../../registry/fold/index.js'
+import { foldEntriesToRows, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type {
   ClusterRow,
   CommunityNameRow,
   CommunityRow,
   JournalRow,
   MovedName,
-  MoveRow,
+  NameMoveRow,
   NameRow,
   RowChanges,
   WalletRow,
@@ -90,7 +90,7 @@ export async function foldEntries(
   }: Undecided,
 ): Promise<AppendedChanges> {
   const slice = await loadRegistrySlice(client, { network, head }, probed)
-  const changes = stages.work('fold', () => fold(slice, entries, writerMs))
+  const changes = stages.work('fold', () => foldEntriesToRows(slice, entries, writerMs))
   return { changes, writerMs }
 }
 
@@ -221,8 +221,8 @@ const COMMUNITY_NAMES: ArrayColumns<CommunityNameRow> = [
   ['verified', 'bool', (row) => row.isVerified],
 ]
 const MOVES = [
-  ...columnsNamed<MoveRow>('int8', 'source', 'target', 'seq'),
-  ...columnsNamed<MoveRow>('bytea', 'actor'),
+  ...columnsNamed<NameMoveRow>('int8', 'source', 'target', 'seq'),
+  ...columnsNamed<NameMoveRow>('bytea', 'actor'),
 ]
 
 const WALLET = unnestSql(WALLETS, 2)

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fold, rowKeysOfEntries } from '../../registry/fold/index.js'
+import { foldEntriesToRows, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { RegistrySlice, RowChanges } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
@@ -127,14 +127,14 @@ function decide(
   entries: readonly DecodedEntry[],
   nowMs: number,
 ): RowChanges | Extract<AppendChangesResult, { kind: 'refused' }> {
-  const folded = fold(slice, entries, nowMs)
+  const folded = foldEntriesToRows(slice, entries, nowMs)
   const { outcomes } = folded
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal
   if (refusal) return { kind: 'refused', refusal }
   const effective = entries.filter((_, i) => outcomes[i]!.hasEffect)
   return effective.length === entries.length
     ? folded
-    : { ...fold(slice, effective, nowMs), outcomes }
+    : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
 }
 
 const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>

@@ -1,5 +1,9 @@
 import type pg from 'pg'
-import { foldMirror, groupIntoEntries, mirrorRowKeys } from '../../registry/fold/replica.js'
+import {
+  foldMirrorEntries,
+  groupEventsIntoEntries,
+  rowKeysOfMirrorEntries,
+} from '../../registry/fold/replica.js'
 import type { FilledTile } from '../../registry/log/append.js'
 import type { LeafEvent } from '../../registry/log/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
@@ -104,7 +108,7 @@ export class MirrorWriter {
   async take(events: readonly LeafEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
-    const entries = groupIntoEntries(this.#events)
+    const entries = groupEventsIntoEntries(this.#events)
     // the last entry may have more events
     this.#events = entries.pop()!
     await this.#write(entries)
@@ -116,9 +120,9 @@ export class MirrorWriter {
     await this.#writing
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
-    const probed = await findRowsOfKeys(client, network, mirrorRowKeys(entries))
+    const probed = await findRowsOfKeys(client, network, rowKeysOfMirrorEntries(entries))
     const slice = await loadRegistrySlice(client, { network, head }, probed)
-    const changes = foldMirror(slice, entries)
+    const changes = foldMirrorEntries(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
     // the next events are read while this is written
@@ -160,7 +164,7 @@ export class MirrorWriter {
   async end(log: StoredLog): Promise<void> {
     const client = this.#client
     const network = this.#network
-    await this.#write(groupIntoEntries(this.#events))
+    await this.#write(groupEventsIntoEntries(this.#events))
     await this.#writing
     await this.#writeTiles(() => true)
     await writeLogRow(client, network, log)

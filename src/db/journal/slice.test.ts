@@ -5,7 +5,7 @@ import { loadSlice } from '../../../test/support/slice.js'
 import { rowKeysOfEntries } from '../../registry/fold/index.js'
 import type { JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
-import { clusterId } from '../../registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
 import { readJournalHead } from './head.js'
 
@@ -33,7 +33,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   for (const [serial, [creator, n]] of created.entries()) {
     await pool.query(
       'INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)',
-      [serial + 10, clusterId('testnet', wallet(creator), n)],
+      [serial + 10, deriveClusterId('testnet', wallet(creator), n)],
     )
   }
   await pool.query(
@@ -74,9 +74,14 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   expect(sorted(slice.nextClusterNumber)).toEqual(free.map(([w, n]) => [mapKey(wallet(w)), n]))
   // for signed changes: the signers' clusters, the requested clusters, the names they hold, and a free number for
   // verified wallets too
-  const clusterIds = new Set([mapKey(clusterId('testnet', wallet(2), 0)), mapKey(Buffer.alloc(32))])
+  const clusterIds = new Set([
+    mapKey(deriveClusterId('testnet', wallet(2), 0)),
+    mapKey(Buffer.alloc(32)),
+  ])
   const signed = await load({ ...keys, actors: new Set([mapKey(wallet(1))]), clusterIds })
-  expect(signed.clusterSerials).toEqual(new Map([[mapKey(clusterId('testnet', wallet(2), 0)), 10]]))
+  expect(signed.clusterSerials).toEqual(
+    new Map([[mapKey(deriveClusterId('testnet', wallet(2), 0)), 10]]),
+  )
   expect(signed.clusters.get(7)).toMatchObject({ names: [{ name: 'taken', seq: 1 }] })
   expect(signed.clusters.get(10)).toEqual({ wallets: new Map(), names: [] })
   expect(signed.nextClusterNumber.get(mapKey(wallet(1)))).toBe(0)
@@ -92,7 +97,7 @@ test('a wallet’s next cluster has the next number, at any number of created cl
   let made = 0
   for (const count of [1, 2, 3, 16, 17, 18, 300, 5_000]) {
     const ids = Array.from({ length: count - made }, (_, i) =>
-      clusterId('testnet', creator, made + i),
+      deriveClusterId('testnet', creator, made + i),
     )
     await pool.query(
       `INSERT INTO clusters (network, serial, id, created_seq)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { JournalHead, JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
-import { clusterId } from '../../registry/primitives/clusterId.js'
+import { deriveClusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
 import { partitionName } from '../pg/partitions.js'
@@ -41,7 +41,7 @@ export async function findRowsOfKeys(
   const found = await probe(db, network, {
     names,
     wallets: wallets.map(bytesOf),
-    firstIds: wallets.map((key) => clusterId(network, bytesOf(key), 0)),
+    firstIds: wallets.map((key) => deriveClusterId(network, bytesOf(key), 0)),
     ids: clusters.map(bytesOf),
   })
   return { keys, names, wallets, clusters, found }
@@ -160,7 +160,7 @@ async function findFreeIds(
     const asked = open.flatMap((key) =>
       Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
     )
-    const ids = asked.map(({ key, number }) => clusterId(network, bytesOf(key), number))
+    const ids = asked.map(({ key, number }) => deriveClusterId(network, bytesOf(key), number))
     const taken = new Set((await probe(db, network, { ids })).map(({ ord }) => asked[ord - 1]!))
     for (const one of asked)
       if (!taken.has(one) && !nextClusterNumber.has(one.key))

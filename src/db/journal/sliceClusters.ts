@@ -1,7 +1,7 @@
 import type {
   ClusterName,
   JournalRowKeys,
-  MoveRow,
+  NameMoveRow,
   RegistrySlice,
   WalletRow,
 } from '../../registry/fold/rows.js'
@@ -131,7 +131,7 @@ export async function loadMovesInProgress(
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`
   const values = [[...clusters.keys(), ...sliced], [...sliced], readOfMoving(keys)]
-  const rows = await query<MoveRow & { name: string | null; nameSeq: number | null }>(
+  const rows = await query<NameMoveRow & { name: string | null; nameSeq: number | null }>(
     db,
     network,
     text,

@@ -6,7 +6,7 @@ import {
   type JournalRowKeys,
   type RegistrySlice,
 } from '../../registry/fold/rows.js'
-import { rulesOfBody } from '../../registry/journal/storedRules.js'
+import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { partitionName } from '../pg/partitions.js'
@@ -54,7 +54,8 @@ export async function readRules(
      ORDER BY c.seq`,
     [generation, [...communities.keys()], [...communities.values()]],
   )
-  for (const { name, atMs, body } of rows) found.get(name)!.push({ atMs, rules: rulesOfBody(body) })
+  for (const { name, atMs, body } of rows)
+    found.get(name)!.push({ atMs, rules: communityRulesOfBody(body) })
   return found
 }
 

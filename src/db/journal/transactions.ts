@@ -2,10 +2,15 @@ import type { InvalidReason } from '../../registry/invalidReasons.js'
 import { bidNameWord, bidTxHash, decodeBid } from '../../registry/journal/bid.js'
 import { decodeBidEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { toHex, txKey } from '../../registry/primitives/bytes.js'
+import { toHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import type {
+  Confirmations,
+  JournalledBid,
+  UnconfirmedBid,
+  WinningBid,
+} from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { journalEntrySql, type PartitionNames, prepare, prepareSingleRow } from '../pg/prepared.js'
@@ -57,7 +62,10 @@ export async function findJournalledTx(
   network: Network,
   hashes: readonly Buffer[],
 ): Promise<(JournalledTx | null)[]> {
-  const rows = await journalled(db, network, [hashes.map((hash) => txKey(hash).toString()), hashes])
+  const rows = await journalled(db, network, [
+    hashes.map((hash) => txKeyOfHash(hash).toString()),
+    hashes,
+  ])
   const found = hashes.map((): JournalledTx | null => null)
   for (const row of rows) {
     const earlier = found[row.ord - 1]
@@ -119,7 +127,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
 
 /** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first bid's block. */
 export interface TailTx {
-  bids: TailBid[]
+  bids: UnconfirmedBid[]
   confirmations: Confirmations
   /** Time of the block, ms. */
   atMs: number
@@ -285,4 +293,5 @@ export const readTxProgress = (
   db: Queryable,
   network: Network,
   txs: readonly Buffer[],
-): Promise<TxProgress[]> => progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])
+): Promise<TxProgress[]> =>
+  progress(db, network, [txs.map((tx) => txKeyOfHash(tx).toString()), txs])

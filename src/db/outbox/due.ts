@@ -1,8 +1,8 @@
 import {
-  type BlockhashTx,
+  type EvmJobTx,
   JOB_KIND,
   JOB_STATE,
-  type NonceTx,
+  type SolanaJobTx,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -29,7 +29,7 @@ export function dueNonceJobs(
   { network, chain }: ChainKey,
   nowMs: number,
   onUnreadable?: OnUnreadableJob,
-): Promise<JobRow<NonceTx>[]> {
+): Promise<JobRow<EvmJobTx>[]> {
   return selectJobs(
     db,
     network,
@@ -55,12 +55,12 @@ export async function dueBlockhashJobs(
   { network, chain }: ChainKey,
   nowMs: number,
   onUnreadable?: OnUnreadableJob,
-): Promise<JobRow<BlockhashTx>[]> {
+): Promise<JobRow<SolanaJobTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
   const select = (group: string) =>
-    selectJobs<BlockhashTx>(
+    selectJobs<SolanaJobTx>(
       db,
       network,
       `${due} AND ${group} ${order}`,
@@ -99,7 +99,7 @@ export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): 
 }
 
 /** Jobs by id, in any order. */
-export async function findJobs<Tx extends NonceTx | BlockhashTx>(
+export async function findJobs<Tx extends EvmJobTx | SolanaJobTx>(
   db: Queryable,
   network: Network,
   ids: readonly string[],

@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
-  commitmentWei,
   DailyCapError,
+  type EvmJobTx,
   JOB_KIND,
   JOB_STATE,
   type Job,
   type JobKind,
   type JobProgress,
   type JobTx,
-  type NonceTx,
+  maxNonceCostWei,
 } from '../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -61,7 +61,7 @@ export const insertJobs = (
 export async function insertNoopJob(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
-  { nonce, tx, nowMs }: { nonce: number; tx: NonceTx; nowMs: number },
+  { nonce, tx, nowMs }: { nonce: number; tx: EvmJobTx; nowMs: number },
 ): Promise<boolean> {
   const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
     VALUES ($1, ${JOB_KIND.noop}, $2, $3, ${JOB_STATE.signed}, $4, $5, $6, $6) ON CONFLICT DO NOTHING`
@@ -159,7 +159,7 @@ export function saveWithNextNonce(
 
 /** Amount by which a change raises the highest cost of its job, wei. */
 const newlySigned = ({ job, after }: JobChange): bigint =>
-  commitmentWei(after.txs) - commitmentWei(job.txs)
+  maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
 /** Adds newly signed costs to the signer's day. @throws DailyCapError */
 export async function reserveSpending(
@@ -188,7 +188,7 @@ const unlessStale = (
   pool: pg.Pool,
   work: (client: pg.ClientBase) => Promise<void>,
 ): Promise<boolean> =>
-  fallbackIf(
+  fallbackOnExpectedError(
     inTransaction(pool, work).then(() => true),
     (error) => error instanceof StaleVersionError,
     false,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { NATIVE } from '../../registry/community/rules.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND, type Entry } from '../../registry/journal/entry.js'
@@ -52,7 +52,7 @@ export const parkUneconomicalRefusals = (
      FROM payments p
      WHERE j.network = $1 AND j.chain = $2 AND j.kind = ${JOB_KIND.refuse}
        AND j.nonce IS NULL AND j.failures = 0 AND NOT j.alone
-       AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE}' AND p.outcome IS NULL
+       AND p.network = j.network AND p.id = j.subject AND p.token = '${NATIVE_COIN}' AND p.outcome IS NULL
        AND (j.state = ${JOB_STATE.queued} AND j.reason IS NULL AND p.amount < $3
          OR j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}' AND p.amount >= $3)`,
     [chain, leastWei.toString()],

@@ -1,12 +1,12 @@
 import {
-  BATCH_SIZES,
-  type BlockhashTx,
+  type EvmJobTx,
   JOB_KIND,
   JOB_STATE,
   type Job,
   type JobState,
   type JobTx,
-  type NonceTx,
+  MAX_JOBS_PER_BATCH,
+  type SolanaJobTx,
 } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -35,8 +35,8 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 
 const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
 type JobTxJson =
-  | (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>)
-  | BlockhashTx
+  | (Omit<EvmJobTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>)
+  | SolanaJobTx
 
 /** Amounts as decimal text, since JSON's numbers would lose digits. */
 export const txJson = (tx: JobTx): JobTxJson =>
@@ -176,7 +176,7 @@ async function readOthers(
   asked: readonly Job[],
 ): Promise<JobColumns[]> {
   const ids = asked
-    .filter(({ kind, nonce }) => kind in BATCH_SIZES && nonce !== null)
+    .filter(({ kind, nonce }) => kind in MAX_JOBS_PER_BATCH && nonce !== null)
     .map(({ id }) => id)
   if (ids.length === 0) return []
   const text = `SELECT ${COLUMNS} FROM jobs j

@@ -9,7 +9,7 @@ import {
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Refund } from '../../registry/status.js'
+import type { RefundState } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
 import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
@@ -142,7 +142,7 @@ function judgementOf(effects: Buffer): PaymentJudgement {
  * State of a payment's refund by its job, before the chain's outcome is read. At a Solana program, a confirmed job
  * means refused.
  */
-function refundOf(state: number | null, reason: string | null, isEvm: boolean): Refund {
+function refundOf(state: number | null, reason: string | null, isEvm: boolean): RefundState {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
   return state === JOB_STATE.parked && reason === PARKED_BELOW_REFUSAL_COST ? 'reclaim' : 'held'
 }

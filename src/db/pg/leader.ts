@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { errorCause } from '../../ops/causes.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp, pause } from '../../ops/notify.js'
+import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -90,7 +90,7 @@ export async function takeLeadIfFree(
   if (!found!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
-  const taken = await fallbackIf(take, isLockTimeoutError, [])
+  const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
@@ -124,7 +124,7 @@ async function renewed(
   signal: AbortSignal,
 ): Promise<void> {
   for (let lastMs = sinceMs; ; ) {
-    await pause(RENEW_MS, signal)
+    await pauseUntilSignal(RENEW_MS, signal)
     if (signal.aborted) return
     const askedMs = performance.now()
     try {

@@ -1,5 +1,5 @@
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp, pause } from '../../ops/notify.js'
+import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
@@ -92,7 +92,7 @@ export function createListener({
         onWake?.()
         await client.query('SELECT 1')
         loop.succeeded()
-        await pause(LEAST_MS, signal)
+        await pauseUntilSignal(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)
       }
     })
@@ -105,7 +105,7 @@ export function createListener({
         loop.failed(error)
         onError(error)
       })
-      await pause(RETRY_MS, signal)
+      await pauseUntilSignal(RETRY_MS, signal)
     }
     loop.end()
   }

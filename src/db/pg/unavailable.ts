@@ -1,5 +1,5 @@
-import { DATABASE_DRIVER_MESSAGE } from '../../ops/causes.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 
 /**
@@ -54,7 +54,7 @@ export const isReadOnlyError = hasCode('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
 export const ignoreOutage = (write: Promise<void>): Promise<void> =>
-  fallbackIf(write, isDatabaseUnavailable, undefined)
+  fallbackOnExpectedError(write, isDatabaseUnavailable, undefined)
 
 /** True if the database is unavailable now, rather than a statement wrong. Checks the causes of wrapped errors too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
@@ -65,7 +65,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
     NOT_NOW.test(code) ||
     SOCKET.test(code) ||
     PRISMA.test(code) ||
-    DATABASE_DRIVER_MESSAGE.test(error.message)
+    DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
   )
     return true
   if (
@@ -81,5 +81,9 @@ const PAGE_LIMIT_MS = 3_000
 
 /** Reads data for a page that has to work without the database too. Null while the database is unavailable. */
 export function nullIfUnavailable<T>(reading: Promise<T>): Promise<T | null> {
-  return withTimeout(PAGE_LIMIT_MS, fallbackIf(reading, isDatabaseUnavailable, null), null)
+  return withTimeout(
+    PAGE_LIMIT_MS,
+    fallbackOnExpectedError(reading, isDatabaseUnavailable, null),
+    null,
+  )
 }

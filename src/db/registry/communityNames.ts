@@ -1,7 +1,7 @@
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { entryKindOfCode } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
-import { rulesOfBody } from '../../registry/journal/storedRules.js'
+import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -28,7 +28,7 @@ export async function findCommunityRules(
   name: string,
 ): Promise<CommunityRules | null> {
   const rows = await rulesNow(db, network, [name])
-  return rows[0] ? rulesOfBody(rows[0].body) : null
+  return rows[0] ? communityRulesOfBody(rows[0].body) : null
 }
 
 const nextCommunitySql = (l: PartitionNames, after: string): string =>

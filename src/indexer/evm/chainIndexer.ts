@@ -7,7 +7,7 @@ import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
-import { chainErrorOf } from '../../ops/causes.js'
+import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
@@ -132,7 +132,7 @@ export class ChainIndexer {
 
   #fail(error: unknown): never {
     const errorAlarm = undecidedAlarm(findUndecidedError(error))
-    const lastError = chainErrorOf(error)
+    const lastError = chainErrorSentence(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
   }

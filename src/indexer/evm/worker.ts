@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/journal/chains.js'
-import { alarmFields } from '../../ops/alarms.js'
-import { chainErrorOf } from '../../ops/causes.js'
+import { alarmLogFields } from '../../ops/alarms.js'
+import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
@@ -72,7 +72,7 @@ export function chainWorker(
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
     if (kind === 'halted' && !isHalted)
       log.error(
-        { ...line, ...alarmFields('ClusterdChainHalted') },
+        { ...line, ...alarmLogFields('ClusterdChainHalted') },
         'halted: a confirmed block was replaced',
       )
     else if (isNews(outcome)) log.info(line, kind)
@@ -107,7 +107,7 @@ export function chainWorker(
     },
     onFailure(error) {
       isRowStale = true
-      Object.assign(indexer.state, { lastError: chainErrorOf(error), lastStepMs: Date.now() })
+      Object.assign(indexer.state, { lastError: chainErrorSentence(error), lastStepMs: Date.now() })
     },
   }
 }

@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
 import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
-import { NATIVE } from '../../registry/community/rules.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type {
   CommunityNameTarget,
   ConfirmedOutcome,
@@ -61,7 +61,7 @@ function namePayment(
   return {
     id: idOf(program, 'name', paid.sequence),
     sequence: Number(paid.sequence),
-    money: { token: NATIVE, amount: paid.lamports },
+    money: { token: NATIVE_COIN, amount: paid.lamports },
     target: {
       kind: 'name',
       name: Buffer.from(paid.name),
@@ -92,7 +92,7 @@ function communityPayment(
   return {
     id: idOf(program, 'communityName', sequence),
     sequence: Number(sequence),
-    money: { token: token ? bs58.encode(token) : NATIVE, amount },
+    money: { token: token ? bs58.encode(token) : NATIVE_COIN, amount },
     target: {
       kind: 'communityName',
       community,

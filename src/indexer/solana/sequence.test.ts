@@ -9,9 +9,9 @@ import {
 import type { ReadTransaction } from '../../chains/solana/reads.js'
 import {
   communityPaymentId,
+  deriveQuoteId,
   paymentMessageId,
   paymentSourceId,
-  quoteId,
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { ProgramWithHoldingTime } from './row.js'
@@ -42,7 +42,7 @@ function paid(sequence: bigint): SeenPayment {
   return {
     ...terms,
     sequence,
-    quoteId: quoteId(word(3), identity, terms),
+    quoteId: deriveQuoteId(word(3), identity, terms),
     reclaimableAt: RECLAIMABLE_AT,
   }
 }

@@ -9,7 +9,7 @@ import {
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { fallbackIf } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { type ProgramWithHoldingTime, storedPaymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
@@ -62,7 +62,7 @@ async function readTail(
   const read = listed
     .reverse()
     .map((one) =>
-      fallbackIf(
+      fallbackOnExpectedError(
         readListedTransaction(call, registrar, one, 'confirmed'),
         (error) => error instanceof UnsupportedVersionError,
         null,

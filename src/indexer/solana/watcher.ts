@@ -21,7 +21,7 @@ import {
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { chainErrorOf } from '../../ops/causes.js'
+import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
@@ -91,7 +91,11 @@ export class PaymentWatcher {
       // the transaction may have been committed, so the cursor is read again
       this.#memory = null
       const errorAlarm = undecidedAlarm(findUndecidedError(error))
-      Object.assign(state, { lastError: chainErrorOf(error), errorAlarm, lastStepMs: Date.now() })
+      Object.assign(state, {
+        lastError: chainErrorSentence(error),
+        errorAlarm,
+        lastStepMs: Date.now(),
+      })
       throw error
     }
   }

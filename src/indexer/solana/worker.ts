@@ -1,6 +1,6 @@
 import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
-import { chainErrorOf } from '../../ops/causes.js'
+import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/log/log.js'
 import { createWakeUp } from '../../ops/notify.js'
@@ -79,7 +79,10 @@ export function paymentWatcherWorker(
       return 'progressed'
     },
     onFailure(error) {
-      Object.assign(unopened.state, { lastError: chainErrorOf(error), lastStepMs: Date.now() })
+      Object.assign(unopened.state, {
+        lastError: chainErrorSentence(error),
+        lastStepMs: Date.now(),
+      })
     },
   }
 }

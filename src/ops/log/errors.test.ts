@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../../../test/support/httpServer.js'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
-import { errorSentence, loggedError } from './errors.js'
+import { errorSentence, toLoggedError } from './errors.js'
 
 const SECRET = 'planted-secret-1'
 const SRC = fileURLToPath(new URL('../../', import.meta.url))
@@ -25,7 +25,7 @@ beforeAll(async () => {
     )
 })
 
-const logged = (error: unknown): string => JSON.stringify(loggedError(error))
+const logged = (error: unknown): string => JSON.stringify(toLoggedError(error))
 
 describe('an error in the log', () => {
   it('keeps the message of our own code, and of causes by others their type, status and code', () => {
@@ -34,7 +34,7 @@ describe('an error in the log', () => {
       cause: Object.assign(new Error('own'), { code: 'ECONNRESET' }),
     })
     const own = new RpcError('transient', 'eth_call: no answer', null, { cause })
-    expect(loggedError(own)).toEqual({
+    expect(toLoggedError(own)).toEqual({
       type: 'RpcError',
       message: 'eth_call: no answer',
       cause: {
@@ -43,7 +43,7 @@ describe('an error in the log', () => {
         cause: { type: 'Error', code: 'ECONNRESET', message: 'own' },
       },
     })
-    expect(loggedError(new NodeError({ code: -32_000, message: `no ${SECRET}` }))).toEqual({
+    expect(toLoggedError(new NodeError({ code: -32_000, message: `no ${SECRET}` }))).toEqual({
       type: 'NodeError',
       code: -32_000,
       message: 'no …',
@@ -51,10 +51,10 @@ describe('an error in the log', () => {
   })
 
   it('shows the place of a bug, and of an error that a library threw', () => {
-    const { message, stack } = loggedError(new TypeError('x is not iterable'))
+    const { message, stack } = toLoggedError(new TypeError('x is not iterable'))
     expect(message).toBe('x is not iterable')
     expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
-    expect(loggedError(ofLibrary).stack!.join()).toContain('viem')
+    expect(toLoggedError(ofLibrary).stack!.join()).toContain('viem')
   })
 
   it('is identified by its place where a library gives it neither a type nor a code', () => {
@@ -92,7 +92,7 @@ describe('an error in the log', () => {
       routine: '_bt_check_unique',
     }
     expect(
-      loggedError(Object.assign(error, words, { detail: SECRET, where: SECRET })),
+      toLoggedError(Object.assign(error, words, { detail: SECRET, where: SECRET })),
     ).toMatchObject(words)
     expect(logged(error)).not.toContain(SECRET)
   })
@@ -142,7 +142,7 @@ describe('an error in the log', () => {
 const madeBy = (text: string): string[] =>
   [...text.matchAll(/\bnew (\w+(?:Error|Exception))\(/g)].map(([, name]) => name!)
 
-it('our code creates errors only of its own classes and of the language, which loggedError relies on', () => {
+it('our code creates errors only of its own classes and of the language, which toLoggedError relies on', () => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
     (file) => /\.ts$/.test(file) && !/\.test\.ts$|generated|^testing|^web/.test(file),
   )

@@ -35,7 +35,7 @@ export interface LoggedError extends Partial<Record<(typeof WORDS)[number], stri
  * only messages of errors that our own code created are kept. Of other errors their type, code and source position are
  * logged, and for the database a sentence of ours. Our code creates no errors of a library's classes (errors.test.ts).
  */
-export function loggedError(error: unknown, depth = 1): LoggedError {
+export function toLoggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
   const fields = error as Error & Partial<Record<string, unknown>>
   const { status, cause } = fields
@@ -54,7 +54,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
       !(isOurs && !BUILT_IN.test(type)) && {
         stack: places.map((one) => (isOwnPlace(one) ? sourcePosition(one) : one)),
       }),
-    ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
+    ...(cause !== undefined && depth < MAX_CAUSES && { cause: toLoggedError(cause, depth + 1) }),
   }
 }
 
@@ -73,16 +73,16 @@ const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
  * True if an error is a mistake of our own code, not one that a node, a database or a caller can cause. `fetch` rejects
  * with a TypeError for a failed connection, which has a `cause`.
  */
-export const isOwnError = (error: unknown): boolean =>
+export const isInternalError = (error: unknown): boolean =>
   OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
 
 export function errorSentence(error: unknown): string {
-  const { type, code, message, stack } = loggedError(error)
+  const { type, code, message, stack } = toLoggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
 }
 
 /** Result of the work, or `fallback` if it fails with an expected error. @throws other errors of the work */
-export function fallbackIf<T, const F>(
+export function fallbackOnExpectedError<T, const F>(
   work: Promise<T>,
   isExpected: (error: unknown) => boolean,
   fallback: F,

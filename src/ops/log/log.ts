@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
-import { loggedError } from './errors.js'
+import { toLoggedError } from './errors.js'
 import { LogOutput } from './output.js'
 
 export type { Logger } from 'pino'
@@ -34,7 +34,7 @@ export interface LogOptions {
  */
 export function createLog(options: LogOptions): Logger {
   const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }
-  const base = { level: options.level, redact, base: null, serializers: { err: loggedError } }
+  const base = { level: options.level, redact, base: null, serializers: { err: toLoggedError } }
   if (options.to) return pino(base, options.to)
   const usePretty = options.format ? options.format === 'pretty' : process.stdout.isTTY === true
   return usePretty

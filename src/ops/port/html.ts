@@ -23,7 +23,7 @@ th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wr
 .bad{color:#b3261e;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ffb4ab}}`
 
 /** Content security policy of the operator's pages: allows only their own style, and no forms. */
-export const OPS_POLICY = [
+export const OPS_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'",

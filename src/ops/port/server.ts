@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP } from 'node:net'
 import { errorSentence } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
-import { type Html, html, htmlPage, OPS_POLICY } from './html.js'
+import { type Html, html, htmlPage, OPS_CONTENT_SECURITY_POLICY } from './html.js'
 
 /** An answer of the operator's port. `isGood` decides the HTTP status and is not part of the body. */
 interface OpsAnswer {
   isGood: boolean
 }
 
-export interface OpsOptions {
+export interface OpsServerOptions {
   port: number
   host: string
   metrics: Metrics
@@ -23,7 +23,7 @@ export interface OpsOptions {
 }
 
 export async function startOpsServer(
-  options: OpsOptions,
+  options: OpsServerOptions,
 ): Promise<{ port: number; close: () => Promise<void> }> {
   const { port, host, metrics, answers, page } = options
   const routes = [...Object.keys(answers), ...(page ? ['/'] : []), '/metrics'].join(', ')
@@ -75,12 +75,12 @@ async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,
   response: ServerResponse,
-  { secret, host }: Pick<OpsOptions, 'secret' | 'host'>,
+  { secret, host }: Pick<OpsServerOptions, 'secret' | 'host'>,
 ): Promise<void> {
   const show = (status: number, body: Html, more: Record<string, string> = {}) => {
     const headers = {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': OPS_POLICY,
+      'content-security-policy': OPS_CONTENT_SECURITY_POLICY,
       ...more,
     }
     response

@@ -44,10 +44,10 @@ export interface FeedQuery {
 }
 
 /** Reads a page of a network's feed; null where the feed has restarted since the page token was issued. */
-export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
+export type ReadFeedPage = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
-export interface DeliverPorts {
-  readFeed: ReadFeed
+export interface WebhookDeliveryPorts {
+  readFeed: ReadFeedPage
   allowsPrivate: boolean
   nowMs(): number
   signal: AbortSignal
@@ -64,9 +64,9 @@ export type DeliveryOutcome = {
  * was accepted. A restart of the feed is reported by a separate message. After it, the feed is sent from its beginning.
  * @throws what the feed throws where the database is unavailable; the lease then expires
  */
-export async function deliverNext(
+export async function deliverNextMessage(
   hook: LeasedWebhook,
-  ports: DeliverPorts,
+  ports: WebhookDeliveryPorts,
 ): Promise<DeliveryOutcome> {
   const page = await ports.readFeed(hook.network, {
     cursor: hook.cursor,
@@ -106,7 +106,7 @@ async function send(
   message: string,
   body: string,
   after: WebhookChange,
-  { allowsPrivate, nowMs, signal }: DeliverPorts,
+  { allowsPrivate, nowMs, signal }: WebhookDeliveryPorts,
 ): Promise<DeliveryOutcome> {
   const headers = signedHeaders(hook.key, message, nowMs(), body)
   let reason: string

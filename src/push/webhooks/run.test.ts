@@ -14,7 +14,7 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { WorkerLoops } from '../../ops/loops.js'
-import { deliverNext, type FeedPage, type MESSAGE_TYPES } from './deliver.js'
+import { deliverNextMessage, type FeedPage, type MESSAGE_TYPES } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -119,7 +119,7 @@ it.each(Object.entries(MESSAGES))(
     const hook = { ...stored!, leaseMs: 0, headGeneration: 2, headSeen: 1 }
     const { signal } = new AbortController()
     const ports = { readFeed: async () => page, allowsPrivate: true, nowMs: Date.now, signal }
-    expect(await deliverNext(hook, ports)).not.toHaveProperty('failure')
+    expect(await deliverNextMessage(hook, ports)).not.toHaveProperty('failure')
     const { id, network } = hook
     expect(JSON.parse(received)).toEqual({ type, webhook: id, network, ...fields })
   },
@@ -139,7 +139,7 @@ it('a webhook that fails for more than five days is parked, and not before', asy
       headGeneration: 1,
       headSeen: 1,
     }
-    return deliverNext(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
+    return deliverNextMessage(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
   }
   const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
   expect(await failingFor(5 * DAY_MS)).toMatchObject({ after, failure: { reason: 'HTTP 503' } })
@@ -156,7 +156,7 @@ it('a feed that restarts between the reads of its head and its page is read agai
       readFeed: async () => ({ ...(await readFeed()), generation }),
       allowsPrivate: true,
     }
-    return deliverNext(hook, { ...ports, nowMs: Date.now, signal })
+    return deliverNextMessage(hook, { ...ports, nowMs: Date.now, signal })
   }
   expect(await deliveredOf(1)).toMatchObject({
     after: { generation: 1, seen: 5, delivered: hook.delivered + 1 },

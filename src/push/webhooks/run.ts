@@ -6,14 +6,14 @@ import {
   leaseWebhooks,
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
-import { alarmFields } from '../../ops/alarms.js'
-import { isOwnError } from '../../ops/log/errors.js'
+import { alarmLogFields } from '../../ops/alarms.js'
+import { isInternalError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'
 import type { WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { deliverNext, type ReadFeed } from './deliver.js'
+import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
@@ -22,9 +22,9 @@ const AT_ONCE = 8
 /** Lease of a webhook, ms: longer than a delivery with its reads. A process that holds it for longer has died. */
 const LEASE_MS = 3 * POST_TIMEOUT_MS
 
-export interface WebhookOptions {
+export interface RunWebhooksOptions {
   pool: pg.Pool
-  readFeed: ReadFeed
+  readFeed: ReadFeedPage
   /** True if webhooks may use private addresses, and HTTP without TLS. */
   allowsPrivate: boolean
   showCounts(counts: readonly WebhookCounts[]): void
@@ -34,7 +34,7 @@ export interface WebhookOptions {
 }
 
 /** Delivers messages to webhooks until the signal fires. Several processes may share the webhooks. */
-export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
+export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createWakeUp()
   const underWay = new Set<Promise<void>>()
@@ -62,7 +62,7 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     const { id, network, url } = hook
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
-      const delivered = await deliverNext(hook, { ...options, nowMs: Date.now })
+      const delivered = await deliverNextMessage(hook, { ...options, nowMs: Date.now })
       if (delivered?.failure) {
         const { after, failure } = delivered
         const { reason } = failure
@@ -74,7 +74,7 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
         })
         if (after.parked)
           log.error(
-            { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
+            { ...fields, reason, ...alarmLogFields('ClusterdWebhookParked') },
             'a webhook is parked until `clusterd webhooks replay`',
           )
         else if (after.failures === 1)
@@ -83,7 +83,8 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       // saved also after an interrupted delivery, so that another process need not wait for the lease to expire
       await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
-      if (isOwnError(err)) loops.ownErrors.report({ name: worker.name, network }, err, log, fields)
+      if (isInternalError(err))
+        loops.ownErrors.report({ name: worker.name, network }, err, log, fields)
       else log.warn({ ...fields, err }, 'a delivery to a webhook was interrupted; it goes again')
     }
   }

@@ -5,10 +5,10 @@ import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anySignatureCheck,
+  combineSignatureChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  storedPatternOfPrefixes,
+  storedAddressPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
@@ -60,7 +60,7 @@ const ALL = 1
 const DEFAULT = 0
 
 /** Output that `to_sign` spends: the only output of `to_spend`, which contains the message (BIP-322). */
-export function outpointOf(message: string, script: Uint8Array): Buffer {
+export function bip322OutpointOf(message: string, script: Uint8Array): Buffer {
   const hash = tagged('BIP0322-signed-message', Buffer.from(message))
   const input = join(Buffer.alloc(32), [0xff, 0xff, 0xff, 0xff], sized(join([0, 32], hash)), ZERO4)
   return join(sha256d(join(ZERO4, [1], input, [1], ZERO8, sized(script), ZERO4)), ZERO4)
@@ -106,7 +106,7 @@ function taprootCheck(signature: Uint8Array): SignatureCheck | null {
   return (message, wallet) => {
     if (wallet.type !== 'bitcoin-p2tr') return false
     const script = scriptOf(wallet)
-    const hash = taprootHash(outpointOf(message, script), script, hashType)
+    const hash = taprootHash(bip322OutpointOf(message, script), script, hashType)
     return schnorr.verify(signature.subarray(0, 64), hash, script.subarray(2))
   }
 }
@@ -122,7 +122,7 @@ function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | n
     if (type !== 'bitcoin-p2wpkh' && type !== 'bitcoin-p2sh') return false
     const script = SCRIPT[type](key)
     if (!script.equals(scriptOf(wallet))) return false
-    const hash = segwitHash(outpointOf(message, script), hash160(key))
+    const hash = segwitHash(bip322OutpointOf(message, script), hash160(key))
     return isSignedByEcdsa(secp256k1, [der, hash, key])
   }
 }
@@ -188,20 +188,22 @@ function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
  */
 const SIMPLE = 'smp'
 
-export const bitcoinWallets: WalletKind = {
+export const bitcoinWalletKind: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
   // segwit, or base58 of 25 bytes, whose text begins with 1 or 3, on testnets with m, n or 2
-  stored: `${storedPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
-  coin: { type: 0n, stored: storedPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
+  stored: `${storedAddressPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
+  coin: { type: 0n, stored: storedAddressPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
   read(text) {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anySignatureCheck(possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck))
-    return anySignatureCheck(
+      return combineSignatureChecks(
+        possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck),
+      )
+    return combineSignatureChecks(
       possibleDecodings(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },

@@ -4,10 +4,10 @@ import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anySignatureCheck,
+  combineSignatureChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  storedPatternOfPrefixes,
+  storedAddressPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
@@ -35,14 +35,14 @@ const signDoc = (message: string, signer: string): string =>
   '{"account_number":"0","chain_id":"","fee":{"amount":[],"gas":"0"},"memo":"","msgs":[{"type":"sign/MsgSignData",' +
   `"value":{"data":"${Buffer.from(message).toString('base64')}","signer":"${signer}"}}],"sequence":"0"}`
 
-export const cosmosWallets: WalletKind = {
+export const cosmosWalletKind: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
   // addresses of 20 or 32 bytes; a Bitcoin witness program has one more character
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: {
     type: 118n,
-    stored: storedPatternOfPrefixes('cosmos1'),
+    stored: storedAddressPatternOfPrefixes('cosmos1'),
     bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words),
   },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"} of 33 and 64 bytes',
@@ -51,7 +51,7 @@ export const cosmosWallets: WalletKind = {
   read(text) {
     const { encoded, fields } = openSignatureEnvelope(text)
     const signatures = possibleDecodings(encoded).filter(({ length }) => length === 64)
-    return anySignatureCheck(
+    return combineSignatureChecks(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),

@@ -12,7 +12,7 @@ const COMPACT_BYTES = 64
 const FIRST_BIT = 0x80
 
 /** The hash that personal_sign signs. @returns 32 bytes */
-export function personalHash(message: string): Buffer {
+export function personalSignHash(message: string): Buffer {
   const bytes = Buffer.from(message)
   return keccak256(
     Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]),
@@ -46,7 +46,7 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
   try {
     const parsed = secp256k1.Signature.fromCompact(signature.subarray(0, 64)).addRecoveryBit(bit)
     if (parsed.hasHighS()) return null
-    const key = parsed.recoverPublicKey(personalHash(message)).toBytes(false)
+    const key = parsed.recoverPublicKey(personalSignHash(message)).toBytes(false)
     return toHex(keccak256(key.subarray(1)).subarray(12))
   } catch {
     // r or s is out of range, or r is not a point of the curve
@@ -63,7 +63,7 @@ export function parseContractSignature(text: string): Buffer | null {
   return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
 }
 
-export const evmWallets: WalletKind = {
+export const evmWalletKind: WalletKind = {
   account: 'Ethereum',
   // EIP-4361 asks for the checksummed form
   shown: (text) => getAddress(text),

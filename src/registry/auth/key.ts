@@ -31,7 +31,7 @@ const NONCE_BYTES = 16
  * @param recovered the wallet whose private key the message requests
  * @returns 32 hex digits
  */
-export const boundMessageNonce = (
+export const walletBoundMessageNonce = (
   tokenKey: Uint8Array,
   wallet: Wallet,
   signingDate: string,

@@ -34,11 +34,11 @@ export interface EnsCoinType {
 }
 
 /** Regular expression for the hex of stored addresses whose text begins with one of the prefixes. */
-export const storedPatternOfPrefixes = (...texts: readonly string[]): string =>
+export const storedAddressPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Combines checks to one that succeeds if any of them succeeds. Null checks are ignored; null if all are null. */
-export function anySignatureCheck(
+export function combineSignatureChecks(
   checks: readonly (SignatureCheck | null)[],
 ): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)

@@ -6,10 +6,10 @@ import { p2pkh } from '@scure/btc-signer'
 import { describe, expect, it } from 'vitest'
 import { expectWithin } from '../../../test/setup/processorTime.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
-import { lookupAddress } from '../primitives/address.js'
-import { outpointOf } from './bitcoin.js'
+import { parseWalletOrNull } from '../primitives/address.js'
+import { bip322OutpointOf } from './bitcoin.js'
 import {
-  storedPatternOf,
+  storedAddressPatternOf,
   WALLET_KIND_NAMES,
   WALLET_KINDS,
   type WalletKindName,
@@ -28,7 +28,7 @@ interface Claim {
 }
 /** Whether a signature proves a wallet, decided like in a sign-in. */
 function isProof(kind: WalletKindName, { message, wallet: text, signature }: Claim): boolean {
-  const wallet = lookupAddress(text)!
+  const wallet = parseWalletOrNull(text)!
   return (
     walletKindOf(wallet.type) === kind &&
     (WALLET_KINDS[kind].read(signature)?.(message, wallet) ?? false)
@@ -232,9 +232,11 @@ describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
       const { accounts, decode, encode } = SIGNERS[kind]
       for (let i = 0, made = 0; made < COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
-          const stored = lookupAddress(account.address)!.bytes.toString('hex')
+          const stored = parseWalletOrNull(account.address)!.bytes.toString('hex')
           expect(
-            WALLET_KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+            WALLET_KIND_NAMES.filter((name) =>
+              new RegExp(storedAddressPatternOf(name)).test(stored),
+            ),
           ).toEqual([kind])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
@@ -292,7 +294,7 @@ it.each([
 ])('the stored address %s belongs to %j', (text, kinds) => {
   const stored = Buffer.from(`\x03${text}`).toString('hex')
   expect(
-    WALLET_KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+    WALLET_KIND_NAMES.filter((name) => new RegExp(storedAddressPatternOf(name)).test(stored)),
   ).toEqual(kinds)
 })
 
@@ -302,7 +304,7 @@ it.each([
   ['Hello World', 'b79d196740ad5217771c1098fc4a4b51e0535c32236c71f1ea4d61a2d603352b'],
 ])('the transaction of BIP-322 for %j has the published id', (message, id) => {
   const script = Buffer.from('00142b05d564e6a7a33c087f16e0f730d1440123799d', 'hex')
-  expect(outpointOf(message, script).subarray(0, 32).reverse().toString('hex')).toBe(id)
+  expect(bip322OutpointOf(message, script).subarray(0, 32).reverse().toString('hex')).toBe(id)
 })
 
 /** The examples of ENSIP-9, and an account of the bytes 1 to 20. */
@@ -314,7 +316,7 @@ it.each([
   ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', null],
   ['osmo1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5helwsw', null],
 ])('ENS stores %s as %s', (text, bytes) => {
-  const wallet = lookupAddress(text)!
+  const wallet = parseWalletOrNull(text)!
   const { coin } = WALLET_KINDS[walletKindOf(wallet.type)!]
   const isOf = new RegExp(coin.stored).test(wallet.bytes.toString('hex'))
   expect(isOf ? Buffer.from(coin.bytes(wallet)).toString('hex') : null).toBe(bytes)

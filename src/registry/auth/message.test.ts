@@ -4,12 +4,12 @@ import { parseSiweMessage, validateSiweMessage } from 'viem/siwe'
 import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
-import { authKey, authKeyHash, boundMessageNonce } from './key.js'
+import { authKey, authKeyHash, walletBoundMessageNonce } from './key.js'
 import {
-  boundMessage,
   isSigningDateFresh,
   parseSigningDate,
   verificationMessage,
+  walletBoundMessage,
 } from './message.js'
 
 const golden = JSON.parse(
@@ -32,11 +32,11 @@ const walletOf = (text: string) => {
 }
 const boundOf = (text: string) => {
   const wallet = walletOf(text)
-  return boundMessage({
+  return walletBoundMessage({
     domain,
     wallet,
     chainId,
-    nonce: boundMessageNonce(tokenKey, wallet, signingDate),
+    nonce: walletBoundMessageNonce(tokenKey, wallet, signingDate),
     signingDate,
   })
 }
@@ -60,8 +60,8 @@ describe('messages', () => {
       .map(({ wallet }) => walletOf(wallet))
       .concat(walletOf(`0x${'0b'.repeat(20)}`))
     const nonceFor = (asked?: typeof wallet) =>
-      boundMessageNonce(tokenKey, wallet!, signingDate, asked)
-    const message = boundMessage({
+      walletBoundMessageNonce(tokenKey, wallet!, signingDate, asked)
+    const message = walletBoundMessage({
       domain,
       wallet: wallet!,
       chainId,
@@ -79,7 +79,7 @@ describe('messages', () => {
     const [a, b] = golden.bound.map(({ wallet }) => walletOf(wallet))
     const nonces = [a!, b!].flatMap((wallet) =>
       [signingDate, '2026-11-20T08:00:00.001Z'].map((date) =>
-        boundMessageNonce(tokenKey, wallet, date),
+        walletBoundMessageNonce(tokenKey, wallet, date),
       ),
     )
     expect(new Set(nonces).size).toBe(4)

@@ -34,7 +34,7 @@ export const isSigningDateFresh = (
 export const verificationMessage = (domain: string, signingDate: string): string =>
   `${domain} verification\n\n${STATEMENT}\n\n${signingDate}`
 
-export interface BoundMessage {
+export interface WalletBoundMessage {
   /** Domain of the service. */
   domain: string
   /** Wallet that can sign in. */
@@ -60,14 +60,14 @@ const recoveryStatement = (address: string): string =>
  * chain id. A contract has to sign this message, because one owner's signature may be valid for several contract
  * wallets.
  */
-export function boundMessage({
+export function walletBoundMessage({
   domain,
   wallet,
   chainId,
   nonce,
   signingDate,
   recovered,
-}: BoundMessage): string {
+}: WalletBoundMessage): string {
   const { account, shown, hasChainId }: WalletKind = WALLET_KINDS[walletKindOf(wallet.type)!]
   return [
     `${domain} wants you to sign in with your ${account} account:`,

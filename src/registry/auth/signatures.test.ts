@@ -13,7 +13,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { expectWithin } from '../../../test/setup/processorTime.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { evmWallets, parseEvmSignature, personalHash, recoverSigner } from './evm.js'
+import { evmWalletKind, parseEvmSignature, personalSignHash, recoverSigner } from './evm.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from './solana.js'
 
@@ -26,7 +26,7 @@ describe('EVM signatures', () => {
   it('sign the hash of personal_sign', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (message) => {
-        expect(toHex(personalHash(message))).toBe(hashMessage(message))
+        expect(toHex(personalSignHash(message))).toBe(hashMessage(message))
       }),
       { numRuns: 30 },
     )
@@ -83,7 +83,7 @@ describe('EVM signatures', () => {
     ]
     for (const text of [...forms, `0x${'0'.repeat(100_000)}`, '\n'.repeat(132)])
       expect(
-        quick(() => evmWallets.read(text)),
+        quick(() => evmWalletKind.read(text)),
         text,
       ).toBeNull()
     fc.assert(

@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../primitives/base58.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
-import { anySignatureCheck, type WalletKind } from './kind.js'
+import { combineSignatureChecks, type WalletKind } from './kind.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
 /** Signatures of Solana accounts over text messages: ed25519 over the message or its off-chain envelope. */
@@ -22,13 +22,13 @@ export function isSignedBySolana(message: string, signature: Uint8Array, key: Ui
   return isSignedByEd25519([text, ...offchainEnvelopes(text, key)], signature, key)
 }
 
-export const solanaWallets: WalletKind = {
+export const solanaWalletKind: WalletKind = {
   account: 'Solana',
   proves: (type) => type === 'solana',
   coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },
   form: '64 bytes in hex, base58 or base64',
   read: (text) =>
-    anySignatureCheck(
+    combineSignatureChecks(
       parseSolanaSignature(text).map(
         (signature) => (message, wallet) =>
           isSignedBySolana(message, signature, wallet.bytes.subarray(1)),

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { lookupAddress } from '../primitives/address.js'
-import { outpointOf } from './bitcoin.js'
+import { parseWalletOrNull } from '../primitives/address.js'
+import { bip322OutpointOf } from './bitcoin.js'
 import { parseContractSignature } from './evm.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from './kinds.js'
-import { boundMessage, isSigningDateFresh, parseSigningDate } from './message.js'
+import { isSigningDateFresh, parseSigningDate, walletBoundMessage } from './message.js'
 
 /** Vectors from the standards' own repositories. test/vectors/standards/README.md has their commits. */
 function vectorsOf<T>(file: string): T {
@@ -14,7 +14,7 @@ function vectorsOf<T>(file: string): T {
 
 /** Outcome of a sign-in's check: the kind cannot have the address, cannot read the signature, or checks it. */
 function outcomeOf(kind: WalletKindName, message: string, address: string, signature: string) {
-  const wallet = lookupAddress(address)!
+  const wallet = parseWalletOrNull(address)!
   if (walletKindOf(wallet.type) !== kind) return 'unsupported address'
   const check = WALLET_KINDS[kind].read(signature)
   return check ? check(message, wallet) : 'unsupported signature'
@@ -70,7 +70,7 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
     'gives the published transaction of "$message"',
     ({ message, to_spend_tx_hash }) => {
       const script = Buffer.from('00142b05d564e6a7a33c087f16e0f730d1440123799d', 'hex')
-      const id = outpointOf(message, script).subarray(0, 32).reverse()
+      const id = bip322OutpointOf(message, script).subarray(0, 32).reverse()
       expect(id.toString('hex')).toBe(to_spend_tx_hash)
     },
   )
@@ -114,7 +114,13 @@ function messageOf(fields: SiweFields): string {
 
 /** The message that the service would request, with a vector's domain, address, chain, nonce and date. */
 const ourMessageOf = ({ domain, address, chainId, nonce, issuedAt }: SiweFields) =>
-  boundMessage({ domain, wallet: lookupAddress(address)!, chainId, nonce, signingDate: issuedAt })
+  walletBoundMessage({
+    domain,
+    wallet: parseWalletOrNull(address)!,
+    chainId,
+    nonce,
+    signingDate: issuedAt,
+  })
 
 describe('SIWE', () => {
   const positive = vectorsOf<Record<string, SiweProof>>('siwe-verification_positive')

@@ -6,10 +6,10 @@ import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
 import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
 import {
-  anySignatureCheck,
+  combineSignatureChecks,
   isSignedByEcdsa,
   type SignatureCheck,
-  storedPatternOfPrefixes,
+  storedAddressPatternOfPrefixes,
   type WalletKind,
 } from './kind.js'
 
@@ -33,15 +33,19 @@ function hashOf(message: string): Uint8Array {
   return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
 }
 
-export const suiWallets: WalletKind = {
+export const suiWalletKind: WalletKind = {
   account: 'Sui',
   proves: (type) => type === 'aptos',
-  coin: { type: 784n, stored: storedPatternOfPrefixes('0x'), bytes: ({ text }) => fromHex(text) },
+  coin: {
+    type: 784n,
+    stored: storedAddressPatternOfPrefixes('0x'),
+    bytes: ({ text }) => fromHex(text),
+  },
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
   read: (text) =>
-    anySignatureCheck(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
+    combineSignatureChecks(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Signature check of the bytes flag ‖ signature ‖ public key. Null for other bytes. */

@@ -27,7 +27,7 @@ export interface ReceivedMessage {
 }
 
 /** Change of the hub's debt to a bidder: `Credited`, or `RefundWithdrawn` with a negative amount. */
-export interface CreditMove {
+export interface HubCreditChange {
   /** Stored address of the bidder. */
   wallet: Buffer
   /** LayerZero's endpoint id of the chain that the money came from, 0 for the hub's own. */

@@ -9,7 +9,7 @@ import {
   type CommunityPayment,
   decideCommunityPayment,
   decodePaymentLog,
-  type PaymentInputs,
+  type PaymentDecisionInputs,
 } from './payment.js'
 import type { CommunityRules } from './rules.js'
 
@@ -31,12 +31,15 @@ const payment: CommunityPayment = {
   name: 'foobar',
   blockMs: BLOCK_MS,
 }
-const facts: PaymentInputs = {
+const facts: PaymentDecisionInputs = {
   history: [since(1_000_000_000)],
   isTaken: false,
   areRequirementsMet: true,
 }
-const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInputs> = {}) => {
+const outcomeOf = (
+  changes: Partial<CommunityPayment>,
+  given: Partial<PaymentDecisionInputs> = {},
+) => {
   const decision = decideCommunityPayment({ ...payment, ...changes }, { ...facts, ...given })
   return decision.outcome === 'refused' ? decision.reason : decision.outcome
 }

@@ -3,7 +3,7 @@ import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
-import { NATIVE } from './rules.js'
+import { NATIVE_COIN } from './rules.js'
 
 /** Payment for a community name, as input of the decision whether it registers the name. */
 export interface CommunityPayment {
@@ -51,7 +51,7 @@ export function decodePaymentLog(data: Buffer) {
     /** Payer, who becomes the owner of the name. */
     payer: decodeAddress(addressOfWord(wordAt(WORDS.from))),
     chainId: wordToBigInt(wordAt(WORDS.chainId)),
-    token: BigInt(token) === 0n ? NATIVE : token,
+    token: BigInt(token) === 0n ? NATIVE_COIN : token,
     amount: wordToBigInt(wordAt(WORDS.amount)),
     recipient: addressAt(WORDS.recipient),
     community: wordToName(wordAt(WORDS.community)),
@@ -69,7 +69,7 @@ export type PaymentJudgement =
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
-export interface PaymentInputs {
+export interface PaymentDecisionInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
   /** The name is registered, or is a public wallet name of the community's cluster. */
@@ -85,7 +85,7 @@ export interface PaymentInputs {
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,
-  inputs: PaymentInputs,
+  inputs: PaymentDecisionInputs,
 ): PaymentJudgement {
   const refused = (reason: PaymentRefusal) => ({ outcome: 'refused', reason }) as const
   if (payment.community === null || payment.name === null) return refused('malformed_name')

@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FREE } from '../../../test/model/communityFold.js'
 import {
-  ANY_PAYMENT,
+  ANY_PAYMENT_PREFERENCE,
   decideRegistration,
   type PaymentPreference,
   REGISTRATION_PROBLEMS,
-  type RegistrationInputs,
+  type RegistrationDecisionInputs,
 } from './registration.js'
 import {
   areRequirementsMet,
   neededRequirementInputs,
   type RequirementInputs,
-  tokenKey,
+  requiredTokenKey,
 } from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
@@ -26,13 +26,13 @@ const REQUIREMENT: CommunityRequirement = { kind: 'cluster', name: 'foobar' }
 const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...FREE, ...changes })
 const preference = (
   changes: Partial<PaymentPreference>,
-): Pick<RegistrationInputs, 'preference'> => ({
-  preference: { ...ANY_PAYMENT, ...changes },
+): Pick<RegistrationDecisionInputs, 'preference'> => ({
+  preference: { ...ANY_PAYMENT_PREFERENCE, ...changes },
 })
 /** Inputs of a request for a free name in a community without a price. */
-const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
+const facts = (changes: Partial<RegistrationDecisionInputs> = {}): RegistrationDecisionInputs => ({
   rules: rules(),
-  preference: ANY_PAYMENT,
+  preference: ANY_PAYMENT_PREFERENCE,
   isNetworkKnown: true,
   nowMs: 1_000,
   isOwner: false,
@@ -42,11 +42,11 @@ const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs =>
   areRequirementsMet: null,
   ...changes,
 })
-const problemOf = (changes: Partial<RegistrationInputs>) => {
+const problemOf = (changes: Partial<RegistrationDecisionInputs>) => {
   const judgement = decideRegistration(facts(changes))
   return judgement.outcome === 'refused' ? judgement.problem : judgement.outcome
 }
-const priceOf = (changes: Partial<RegistrationInputs>) => {
+const priceOf = (changes: Partial<RegistrationDecisionInputs>) => {
   const judgement = decideRegistration(facts(changes))
   return judgement.outcome === 'paid' ? judgement.price : judgement
 }
@@ -77,7 +77,10 @@ describe('a registration in a community', () => {
   })
 
   describe('is refused for the first applicable reason, in the order of the interface', () => {
-    const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
+    const ALL: Record<
+      (typeof REGISTRATION_PROBLEMS)[number],
+      Partial<RegistrationDecisionInputs>
+    > = {
       not_found: { rules: null },
       invalid_chain_id: {
         ...preference({ network: '8453' }),
@@ -120,7 +123,7 @@ describe('a registration in a community', () => {
       isHeld: fc.boolean(),
       areRequirementsMet: fc.constantFrom(null, true, false),
     })
-    const rank = (changes: Partial<RegistrationInputs>) => {
+    const rank = (changes: Partial<RegistrationDecisionInputs>) => {
       const at = (REGISTRATION_PROBLEMS as readonly string[]).indexOf(problemOf(changes))
       return at === -1 ? REGISTRATION_PROBLEMS.length : at
     }
@@ -147,7 +150,7 @@ describe('a registration in a community', () => {
     )
   })
 
-  it.each<{ name: string; given: Partial<RegistrationInputs>; price: typeof onMainnet }>([
+  it.each<{ name: string; given: Partial<RegistrationDecisionInputs>; price: typeof onMainnet }>([
     { name: 'no network', given: {}, price: inUsdc },
     { name: 'a network of two prices', given: preference({ network: '1' }), price: inUsdc },
     { name: 'no network, for the owner', given: { isOwner: true }, price: inUsdc },
@@ -219,7 +222,7 @@ describe('requirements', () => {
   const token = { kind: 'token', network: '1', token: WALLET, minimum: 5n } as const
   const wallet = (changes: Partial<RequirementInputs> = {}): RequirementInputs => ({
     address: WALLET,
-    balances: new Map([[tokenKey(token), 5n]]),
+    balances: new Map([[requiredTokenKey(token), 5n]]),
     verifiedIn: new Set(['foobar']),
     ...changes,
   })

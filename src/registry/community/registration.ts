@@ -1,4 +1,4 @@
-import { familyOf } from '../families.js'
+import { familyOfLabel } from '../families.js'
 import type { Wallet } from '../primitives/address.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
@@ -23,12 +23,12 @@ export interface PaymentPreference {
   payer: Wallet['type'] | null
 }
 
-export const ANY_PAYMENT: PaymentPreference = { network: null, token: null, payer: null }
+export const ANY_PAYMENT_PREFERENCE: PaymentPreference = { network: null, token: null, payer: null }
 
 /** Why no price fits the preference: its chain is not of this network, no price matches, or the payer can't pay it. */
-export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
+export type PriceMismatchReason = 'no_network' | 'no_price' | 'other_payer'
 
-export interface RegistrationInputs {
+export interface RegistrationDecisionInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
   preference: PaymentPreference
@@ -49,7 +49,7 @@ export interface RegistrationInputs {
 
 /** Outcome of a request to register a name. For `open` the requirements have to be read first. */
 export type RegistrationDecision =
-  | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceFault }
+  | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceMismatchReason }
   | { outcome: 'held' }
   | { outcome: 'open' }
   | { outcome: 'free' }
@@ -59,7 +59,7 @@ export type RegistrationDecision =
  * Decides whether the caller may register a community name, and at which price. An owner of the community registers
  * for others free of charge.
  */
-export function decideRegistration(inputs: RegistrationInputs): RegistrationDecision {
+export function decideRegistration(inputs: RegistrationDecisionInputs): RegistrationDecision {
   const { rules } = inputs
   const refused = (problem: RegistrationProblem) => ({ outcome: 'refused', problem }) as const
   if (!rules) return refused('not_found')
@@ -85,8 +85,8 @@ function priceFor(
     isNetworkKnown,
     isOwner,
     beneficiary,
-  }: RegistrationInputs,
-): CommunityPrice | null | PriceFault {
+  }: RegistrationDecisionInputs,
+): CommunityPrice | null | PriceMismatchReason {
   if (!isNetworkKnown) return 'no_network'
   if (prices.length === 0) return null
   const named = prices.filter(
@@ -95,7 +95,7 @@ function priceFor(
   if (named.length === 0) return 'no_price'
   if (isOwner && beneficiary === 'other') return null
   return (
-    named.find((one) => payer === null || payer === familyOf(one.network).addressType) ??
+    named.find((one) => payer === null || payer === familyOfLabel(one.network).addressType) ??
     'other_payer'
   )
 }

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { communityRules as rules } from '../../../test/support/communityRules.js'
 import { requirementsHash } from './requirements.js'
-import { type CommunityRequirement, type CommunityRules, communityRulesInput } from './rules.js'
+import {
+  type CommunityRequirement,
+  type CommunityRules,
+  communityRulesInputCodec,
+} from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const TOKEN = '0x00000000000000000000000000000000000000b2'
@@ -22,7 +26,7 @@ describe('the hash of requirements', () => {
   })
 
   it('is the same for every notation of the same rules', () => {
-    const read = (requirements: unknown) => hashOf(communityRulesInput.parse({ requirements }))
+    const read = (requirements: unknown) => hashOf(communityRulesInputCodec.parse({ requirements }))
     const upper = `0x${TOKEN.slice(2).toUpperCase()}`
     expect(read([{ kind: 'token', network: '1', token: upper, minimum: '5' }])).toBe(
       read([{ minimum: '5', token: TOKEN, network: '1', kind: 'token' }]),

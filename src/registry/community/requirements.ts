@@ -28,15 +28,17 @@ export interface RequirementInputs {
   verifiedIn: ReadonlySet<string>
 }
 
-export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 'token'>): string =>
-  `${network}/${token}`
+export const requiredTokenKey = ({
+  network,
+  token,
+}: Pick<TokenRequirement, 'network' | 'token'>): string => `${network}/${token}`
 
 export const neededRequirementInputs = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(
       requirements
         .filter((one) => one.kind === 'token')
-        .map((one) => [tokenKey(one), one] as const),
+        .map((one) => [requiredTokenKey(one), one] as const),
     ).values(),
   ].map(({ network, token }) => ({ network, token })),
   clusters: [
@@ -53,9 +55,9 @@ export const areRequirementsMet = (
 function isMet(requirement: CommunityRequirement, wallet: RequirementInputs): boolean {
   switch (requirement.kind) {
     case 'token': {
-      const balance = wallet.balances.get(tokenKey(requirement))
+      const balance = wallet.balances.get(requiredTokenKey(requirement))
       if (balance === undefined)
-        throw new RangeError(`the balance of ${tokenKey(requirement)} was not read`)
+        throw new RangeError(`the balance of ${requiredTokenKey(requirement)} was not read`)
       return balance >= requirement.minimum
     }
     case 'allowlist':

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { communityRules } from '../../../test/support/communityRules.js'
-import { communityRulesInput, communityRulesJson, problemsOnChains } from './rules.js'
+import { communityRulesInputCodec, communityRulesJson, rulesProblemsOnChains } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const NETWORKS = ['1', '8453', 'solana']
 function parse(input: unknown, takesPayments = (_network: string) => true) {
-  const { data, error } = communityRulesInput.safeParse(input)
+  const { data, error } = communityRulesInputCodec.safeParse(input)
   if (error)
     return {
       problems: error.issues.map(({ path, message }) => ({
@@ -20,7 +20,7 @@ function parse(input: unknown, takesPayments = (_network: string) => true) {
     label,
     communityPayments: takesPayments(label) ? EVM : null,
   }))
-  const problems = problemsOnChains(data, chains)
+  const problems = rulesProblemsOnChains(data, chains)
   return problems.length > 0 ? { problems } : data
 }
 /** The faults found, as `path: message`. */

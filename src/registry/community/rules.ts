@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { familyOf } from '../families.js'
+import { familyOfLabel } from '../families.js'
 import { parseAddress, parseWallet } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
 
 /** Schemas of communities' rules, which decode and encode the JSON of the HTTP API and of the journal. */
 
-export const NATIVE = 'native'
+export const NATIVE_COIN = 'native'
 
 const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
@@ -96,8 +96,8 @@ const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const isOf = (network: string, text: string): boolean => {
   const address = parseAddress(text)
   return (
-    text === NATIVE ||
-    (typeof address !== 'string' && address.type === familyOf(network).addressType)
+    text === NATIVE_COIN ||
+    (typeof address !== 'string' && address.type === familyOfLabel(network).addressType)
   )
 }
 
@@ -110,17 +110,17 @@ function onChain(
   for (const [key, text] of Object.entries(addresses))
     if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
-    const { name, amountBits } = familyOf(network)
+    const { name, amountBits } = familyOfLabel(network)
     if (units >> amountBits !== 0n)
       addFault(payload, units, `must be below 2^${amountBits} on ${name}`, [key])
   }
 }
 
-export const communityPrice = fields({
+export const communityPriceSchema = fields({
   network: network(),
   /** `native`, or the token's address or mint as responses show it. */
   token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
-    text === NATIVE ? text : readAddress(text, fault),
+    text === NATIVE_COIN ? text : readAddress(text, fault),
   ).meta({
     description: '`native`, or the address or mint of a token',
   }),
@@ -132,7 +132,7 @@ export const communityPrice = fields({
   const { token, recipient, amount } = payload.value
   onChain(payload, { token, recipient }, { amount })
 })
-export type CommunityPrice = z.output<typeof communityPrice>
+export type CommunityPrice = z.output<typeof communityPriceSchema>
 
 const token = fields({
   kind: z.literal('token'),
@@ -180,8 +180,8 @@ const requirement = z.discriminatedUnion(
 export type CommunityRequirement = z.output<typeof requirement>
 
 /** Schema of a community's rules as the HTTP API shows them. */
-export const communityRulesParts = fields({
-  prices: listOf(communityPrice, MAX_PRICES)
+export const communityRulesPartsSchema = fields({
+  prices: listOf(communityPriceSchema, MAX_PRICES)
     .refine(
       (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
       'must name a token of a network once',
@@ -216,7 +216,7 @@ const finished = z
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
   })
-type Parts = z.output<typeof communityRulesParts>
+type Parts = z.output<typeof communityRulesPartsSchema>
 const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): Parts => ({
   prices: [...prices],
   ownersOnly,
@@ -236,10 +236,10 @@ const decode = ({
 })
 
 /** Codec of rules as stored in the journal: complete, in canonical form. */
-export const communityRules = z.codec(communityRulesParts, finished, { encode, decode })
+export const communityRulesCodec = z.codec(communityRulesPartsSchema, finished, { encode, decode })
 /** Rules in an API request; missing parts are empty. */
-export const communityRulesInput = z
-  .codec(communityRulesParts.partial(), finished, { encode, decode })
+export const communityRulesInputCodec = z
+  .codec(communityRulesPartsSchema.partial(), finished, { encode, decode })
   .refine(({ requirements }) => addressesIn(requirements) <= MAX_ALLOWLIST, {
     message: `must name at most ${MAX_ALLOWLIST} addresses in all`,
     path: ['requirements'],
@@ -248,7 +248,7 @@ const addressesIn = (requirements: CommunityRules['requirements']): number =>
   requirements.reduce((sum, one) => sum + (one.kind === 'allowlist' ? one.addresses.length : 0), 0)
 
 /** JSON of rules for the HTTP API and the journal. */
-export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)
+export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRulesCodec, rules)
 
 /** A fault in rules, with the path of the field, such as `prices[0].amount`. */
 export interface RulesProblem {
@@ -257,7 +257,7 @@ export interface RulesProblem {
 }
 
 /** Faults that depend on the chains of a deployment: unknown labels, and chains without a contract for payments. */
-export function problemsOnChains(
+export function rulesProblemsOnChains(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],
 ): RulesProblem[] {

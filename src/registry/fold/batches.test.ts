@@ -5,8 +5,8 @@ import { emptyRegistry, loadSlice } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
 import { NEWEST_RULESET } from '../journal/ruleset.js'
-import { clusterId } from '../primitives/clusterId.js'
-import { fold } from './index.js'
+import { deriveClusterId } from '../primitives/clusterId.js'
+import { foldEntriesToRows } from './index.js'
 
 describe('a batch', () => {
   const clusterEntry = (actor: Buffer): Entry => {
@@ -21,8 +21,10 @@ describe('a batch', () => {
     leaving.remove(alice, alice)
     leaving.create(alice)
     const all = leaving.entries.map(decodeEntry)
-    const { clusters } = fold(loadSlice(emptyRegistry('mainnet'), all), all, LATE)
-    expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
+    const { clusters } = foldEntriesToRows(loadSlice(emptyRegistry('mainnet'), all), all, LATE)
+    expect(clusters.map(({ id }) => id)).toEqual(
+      [0, 1].map((n) => deriveClusterId('mainnet', alice, n)),
+    )
   })
 
   it('writes only what has changed', () => {
@@ -39,7 +41,11 @@ describe('a batch', () => {
     w.remove(bob, bob)
     w.add(alice, [bob, 'again'], [eve, 'eve'])
     const entries = w.entries.slice(2).map(decodeEntry)
-    const changes = fold(loadSlice({ ...before, head: { ...before.head } }, entries), entries, LATE)
+    const changes = foldEntriesToRows(
+      loadSlice({ ...before, head: { ...before.head } }, entries),
+      entries,
+      LATE,
+    )
     const addresses = (rows: readonly { address: Buffer }[]) =>
       rows.map(({ address }) => address[1])
     expect(addresses(changes.walletUpdates)).toEqual([ann[1]])
@@ -54,7 +60,7 @@ describe('a batch', () => {
     for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
     const decided = (...versions: number[]) => {
       const entries = w.entries.map((entry, i) => decodeEntry({ ...entry, ruleset: versions[i]! }))
-      const { outcomes, journal } = fold(
+      const { outcomes, journal } = foldEntriesToRows(
         loadSlice(emptyRegistry('mainnet'), entries),
         entries,
         LATE,
@@ -77,22 +83,22 @@ describe('a batch', () => {
     const add = clusterWorld()
     add.add(alice, [eve, 'eve'])
     const adding = [decodeEntry(add.entries[0]!)]
-    expect(() => fold({ ...slice, clusters: new Map() }, adding, LATE)).toThrow(
+    expect(() => foldEntriesToRows({ ...slice, clusters: new Map() }, adding, LATE)).toThrow(
       'cluster 1 is missing in the slice',
     )
     const empty = loadSlice(emptyRegistry('mainnet'), [rename])
-    expect(() => fold({ ...empty, nextClusterNumber: new Map() }, [rename], LATE)).toThrow(
-      `the cluster number is missing in the slice of wallet 0x${alice.toString('hex')}`,
-    )
+    expect(() =>
+      foldEntriesToRows({ ...empty, nextClusterNumber: new Map() }, [rename], LATE),
+    ).toThrow(`the cluster number is missing in the slice of wallet 0x${alice.toString('hex')}`)
     const bidding = clusterWorld()
     bidding.bid(pat, 'pats')
     const bid = [decodeEntry(bidding.entries[0]!)]
     const whole = loadSlice(w.registry, bid)
-    expect(() => fold({ ...whole, clusters: new Map() }, bid, LATE)).toThrow(
+    expect(() => foldEntriesToRows({ ...whole, clusters: new Map() }, bid, LATE)).toThrow(
       'cluster 1 is missing in the slice',
     )
     const without = new Map([[1, { wallets: new Map(), names: [] }]])
-    expect(() => fold({ ...whole, clusters: without }, bid, LATE)).toThrow(
+    expect(() => foldEntriesToRows({ ...whole, clusters: without }, bid, LATE)).toThrow(
       'a verified wallet is missing in the slice of cluster 1',
     )
   })

@@ -6,7 +6,7 @@ import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import {
   createCluster,
   type FoldState,
-  isTakenBelowCommunity,
+  isNameTakenBelowCommunity,
   requireLoadedCluster,
   setWallet,
 } from './work.js'
@@ -68,7 +68,7 @@ function publish(
   )
   const name = numberedName(
     entry.name,
-    (candidate) => taken.has(candidate) || isTakenBelowCommunity(work, state, candidate),
+    (candidate) => taken.has(candidate) || isNameTakenBelowCommunity(work, state, candidate),
   )
   setWallet(work, publicWalletRow(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }

@@ -3,13 +3,13 @@ import type { PublicEvent } from '../journal/eventTypes.js'
 import { mapKey } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { publicWalletRow } from './bid.js'
-import { beginMove, isBlockedByMove } from './moves.js'
+import { beginNameMove, isBlockedByNameMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows.js'
 import {
   createCluster,
   type FoldState,
-  isTakenBelowCommunity,
+  isNameTakenBelowCommunity,
   removeWallet,
   requireLoadedCluster,
   setPublicEvents,
@@ -29,7 +29,11 @@ type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kin
  * Folds a change signed by a wallet. It takes effect as a whole or not at all. The API refuses an invalid change
  * before it is appended, but after a rewind an appended change may become invalid.
  */
-export function applyChange(work: FoldState, row: JournalRow, change: ClusterChange): Decision {
+export function applyClusterChange(
+  work: FoldState,
+  row: JournalRow,
+  change: ClusterChange,
+): Decision {
   const key = mapKey(change.actor)
   const before = work.verified.get(key)
   const pseudonym = before ? oldestPublicWallet(requireLoadedCluster(work, before.cluster)) : null
@@ -181,7 +185,7 @@ function checkNames(
   const duplicate = rows.find(({ name, isPrivate }) => {
     return (
       (isPrivate ? all : inPublic).get(name)! > 1 ||
-      (!isPrivate && isTakenBelowCommunity(work, state, name))
+      (!isPrivate && isNameTakenBelowCommunity(work, state, name))
     )
   })
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
@@ -276,13 +280,13 @@ function leave(
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
-  if (isBlockedByMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
+  if (isBlockedByNameMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removed(row)]
   if (moving.length === 0) return events
   return [
     ...events,
-    ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address }),
+    ...beginNameMove(work, { source: from, target: entry.cluster, seq, actor: row.address }),
   ]
 }
 

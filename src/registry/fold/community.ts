@@ -1,9 +1,9 @@
 import { rulesAtBlock, rulesAtTime } from '../community/history.js'
 import { decideCommunityPayment, type PaymentJudgement } from '../community/payment.js'
-import { ANY_PAYMENT, decideRegistration } from '../community/registration.js'
+import { ANY_PAYMENT_PREFERENCE, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
 import { type CommunityRules, communityRulesJson } from '../community/rules.js'
-import type { CommunityChange, RegisterCommunityName } from '../journal/change.js'
+import type { CommunityChange, CommunityNameRegistration } from '../journal/change.js'
 import { encodeCommunityEffects } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
 import { addressOfWord, addressToWord } from '../primitives/address.js'
@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, requireLoadedCluster, setPublicEvents, setRules } from './work.js'
+import { type FoldState, requireLoadedCluster, setCommunityRules, setPublicEvents } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -33,7 +33,7 @@ export function applyConfiguration(
   if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
   const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
-  setRules(work, community, { atMs: row.atMs, rules })
+  setCommunityRules(work, community, { atMs: row.atMs, rules })
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
   setPublicEvents(row, cluster, [])
@@ -50,7 +50,7 @@ function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | 
 }
 
 /** A registration with the data by which it is decided. */
-type Asked = RegisterCommunityName & {
+type Asked = CommunityNameRegistration & {
   nowMs: number
   rules: CommunityRules | null
   /** The actor's cluster. */
@@ -59,10 +59,10 @@ type Asked = RegisterCommunityName & {
 }
 
 /** Folds the registration of a name below a community. A refused registration has no effect. */
-export function applyRegistration(
+export function applyCommunityNameRegistration(
   work: FoldState,
   row: JournalRow,
-  change: RegisterCommunityName,
+  change: CommunityNameRegistration,
 ): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(mapKey(actor))?.cluster ?? null
@@ -87,7 +87,7 @@ function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
-    preference: ANY_PAYMENT,
+    preference: ANY_PAYMENT_PREFERENCE,
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
@@ -111,7 +111,7 @@ export const storedClaimAddress = (account: Buffer): Buffer => addressOfWord(add
  * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
  * not stored.
  */
-export const assignmentClaimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | null =>
+export const assignmentClaimOf = ({ isAssigned, met }: CommunityNameRegistration): Buffer | null =>
   isAssigned && met ? addressOfWord(met) : null
 
 /**
@@ -189,7 +189,11 @@ function shownOf(work: FoldState, asked: Asked): { actor: Buffer | null; isVerif
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
-export function applyPayment(work: FoldState, row: JournalRow, content: PaymentContent): void {
+export function applyCommunityNamePayment(
+  work: FoldState,
+  row: JournalRow,
+  content: PaymentContent,
+): void {
   const { payment, community, name } = content
   row.actor = payment.payer
   const judgement = decidePayment(work, content)

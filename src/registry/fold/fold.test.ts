@@ -14,9 +14,9 @@ import { publicEvents } from '../journal/events.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { addressOfWord } from '../primitives/address.js'
 import { bigIntToWord } from '../primitives/bytes.js'
-import { clusterId } from '../primitives/clusterId.js'
+import { deriveClusterId } from '../primitives/clusterId.js'
 import { wordToName } from '../primitives/name.js'
-import { fold } from './index.js'
+import { foldEntriesToRows } from './index.js'
 
 const BLOCK_MS = 1_000
 
@@ -77,7 +77,7 @@ function planted(): MemoryRegistry {
   const registry = emptyRegistry('mainnet', 1n)
   const owner = addressOfWord(WALLETS[PRIVATE]!)
   registry.head.serial = 1
-  registry.clusters.push({ serial: 1, id: clusterId('mainnet', owner, 0), createdSeq: 0 })
+  registry.clusters.push({ serial: 1, id: deriveClusterId('mainnet', owner, 0), createdSeq: 0 })
   const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0 }
   registry.wallets.push({
     ...row,
@@ -201,9 +201,9 @@ describe('fold', () => {
         const entries = entriesOf(list).map(decodeEntry)
         const slice = loadSlice(planted(), entries)
         const copy = loadSlice(planted(), entries)
-        const first = fold(slice, entries, LATE)
+        const first = foldEntriesToRows(slice, entries, LATE)
         expect(slice).toEqual(copy)
-        expect(fold(slice, entries, LATE)).toEqual(first)
+        expect(foldEntriesToRows(slice, entries, LATE)).toEqual(first)
       }),
     )
   })

@@ -3,17 +3,17 @@ import { isClusterChangeKind } from '../journal/change.js'
 import type { DecodedEntry } from '../journal/decode.js'
 import { NO_EFFECTS } from '../journal/effects.js'
 import type { PaymentContent } from '../journal/payment.js'
-import { rulesetOf } from '../journal/ruleset.js'
+import { rulesetOfVersion } from '../journal/ruleset.js'
 import { mapKey } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
-import { applyChange } from './change.js'
+import { applyClusterChange } from './change.js'
 import {
+  applyCommunityNamePayment,
+  applyCommunityNameRegistration,
   applyConfiguration,
-  applyPayment,
-  applyRegistration,
   assignmentClaimOf,
 } from './community.js'
-import { continueMove } from './moves.js'
+import { continueNameMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
   type AcceptedChange,
@@ -33,7 +33,7 @@ import { beginFold, type FoldState, finishFold } from './work.js'
 /** Keys of the rows that a batch of entries reads. */
 export function rowKeysOfEntries(
   entries: readonly DecodedEntry[],
-  rulesOf = rulesetOf,
+  rulesOf = rulesetOfVersion,
 ): JournalRowKeys {
   const keys: JournalRowKeys = {
     names: new Set(),
@@ -132,11 +132,11 @@ function addCommunityBidders(keys: JournalRowKeys, entries: readonly DecodedEntr
  * @param rulesOf rules by version; each entry is decided by its own version
  * @throws Error for a slice without a key of `rowKeysOfEntries`
  */
-export function fold(
+export function foldEntriesToRows(
   before: RegistrySlice,
   entries: readonly DecodedEntry[],
   writerMs: number,
-  rulesOf = rulesetOf,
+  rulesOf = rulesetOfVersion,
 ): RowChanges {
   const work = beginFold(before, entries)
   const { changes } = work
@@ -182,16 +182,16 @@ function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): voi
       noteOutcome(work, row, applyConfiguration(work, row, content))
       return
     case 'register_community_name':
-      noteOutcome(work, row, applyRegistration(work, row, content))
+      noteOutcome(work, row, applyCommunityNameRegistration(work, row, content))
       return
     case 'pay_community_name':
-      applyPayment(work, row, content)
+      applyCommunityNamePayment(work, row, content)
       return
     case 'move_names':
-      continueMove(work, row, content)
+      continueNameMove(work, row, content)
       return
     default:
-      noteOutcome(work, row, applyChange(work, row, content))
+      noteOutcome(work, row, applyClusterChange(work, row, content))
   }
 }
 

@@ -1,7 +1,7 @@
-import type { MoveContent } from '../journal/change.js'
+import type { MoveNamesContent } from '../journal/change.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { mapKey } from '../primitives/bytes.js'
-import type { ClusterName, JournalRow, MoveRow } from './rows.js'
+import type { ClusterName, JournalRow, NameMoveRow } from './rows.js'
 import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 /**
@@ -21,7 +21,7 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
  */
 
 /** True if a move in progress forbids that names leave a cluster for another. */
-export function isBlockedByMove(
+export function isBlockedByNameMove(
   work: FoldState,
   source: number,
   target: number,
@@ -36,7 +36,7 @@ export function isBlockedByMove(
 }
 
 /** Begins a move. @returns the events of the names that move with the deciding entry */
-export function beginMove(work: FoldState, move: MoveRow): PublicEvent[] {
+export function beginNameMove(work: FoldState, move: NameMoveRow): PublicEvent[] {
   const { source, target } = move
   const from = requireLoadedCluster(work, source)
   const to = requireLoadedCluster(work, target)
@@ -48,7 +48,11 @@ export function beginMove(work: FoldState, move: MoveRow): PublicEvent[] {
 }
 
 /** Folds a `move_names` entry: moves the next names. */
-export function continueMove(work: FoldState, row: JournalRow, { clusterId }: MoveContent): void {
+export function continueNameMove(
+  work: FoldState,
+  row: JournalRow,
+  { clusterId }: MoveNamesContent,
+): void {
   const source = work.clusterSerials.get(mapKey(clusterId))
   const move = source !== undefined && work.moves.get(source)
   if (!move) return
@@ -60,7 +64,7 @@ export function continueMove(work: FoldState, row: JournalRow, { clusterId }: Mo
 /** Transfers the next names of a move. */
 function writeDown(
   work: FoldState,
-  move: MoveRow & { names: readonly ClusterName[] },
+  move: NameMoveRow & { names: readonly ClusterName[] },
   seq: number,
 ): PublicEvent[] {
   const { source, target } = move

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readLeaf } from '../log/leafReader.js'
-import { groupIntoEntries } from './replica.js'
+import { groupEventsIntoEntries } from './replica.js'
 
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 const OTHER = WALLET.replace('a', 'b')
@@ -29,5 +29,5 @@ it.each([
   ['wallets of two actors', [added(WALLET), added(OTHER, { from: OTHER })], [1, 1]],
 ])('groups %s into the entries of their changes', (_case, leaves, sizes) => {
   const events = leaves.map((text, i) => readLeaf(text, i + 1))
-  expect(groupIntoEntries(events).map((entry) => entry.length)).toEqual(sizes)
+  expect(groupEventsIntoEntries(events).map((entry) => entry.length)).toEqual(sizes)
 })

@@ -38,7 +38,7 @@ import {
 const MOST_EVENTS = 2_048
 
 /** Groups events into entries. Wallets added together are ordered by address. */
-export function groupIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
+export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
   const entries: LeafEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
@@ -57,7 +57,7 @@ const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function mirrorRowKeys(entries: readonly LeafEvent[][]): JournalRowKeys {
+export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): JournalRowKeys {
   const keys = rowKeysOfEntries([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
@@ -75,7 +75,10 @@ export function mirrorRowKeys(entries: readonly LeafEvent[][]): JournalRowKeys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldMirror(before: RegistrySlice, entries: readonly LeafEvent[][]): RowChanges {
+export function foldMirrorEntries(
+  before: RegistrySlice,
+  entries: readonly LeafEvent[][],
+): RowChanges {
   const work = beginFold(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)

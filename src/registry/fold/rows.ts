@@ -112,7 +112,7 @@ export interface RegistrySlice {
 }
 
 /** A move of names between two clusters that takes several entries (moves.ts). Clusters are serials. */
-export interface MoveRow {
+export interface NameMoveRow {
   source: number
   target: number
   /** Entry that began the move. */
@@ -122,7 +122,7 @@ export interface MoveRow {
 }
 
 /** A move, with the names that the batch may move. */
-interface Move extends MoveRow {
+interface Move extends NameMoveRow {
   /**
    * Names still to move, oldest first: all names, or at most one more than the batch moves; empty where no entry of the
    * batch continues the move.
@@ -231,7 +231,7 @@ export interface RowChanges {
   /** Clusters whose names the batch has moved completely. */
   movesEnded: number[]
   /** Moves of names between clusters that the batch has begun and not completed. */
-  moves: MoveRow[]
+  moves: NameMoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
   /** Community names that their owners lose, because another payment bought them. */

@@ -4,7 +4,7 @@ import type { Entry } from '../journal/entry.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { NEWEST_RULESET, type Ruleset } from '../journal/ruleset.js'
 import { mapKey } from '../primitives/bytes.js'
-import { clusterId } from '../primitives/clusterId.js'
+import { deriveClusterId } from '../primitives/clusterId.js'
 import {
   type ClusterState,
   communityNameKey,
@@ -106,7 +106,7 @@ export function requireLoadedCluster(work: FoldState, serial: number): ClusterSt
   return state
 }
 
-export function setRules(work: FoldState, community: string, version: RulesVersion): void {
+export function setCommunityRules(work: FoldState, community: string, version: RulesVersion): void {
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
@@ -114,7 +114,7 @@ export function setRules(work: FoldState, community: string, version: RulesVersi
  * Whether a name is taken below a community of the cluster. Names of public wallets count too: both kinds of names
  * share a namespace.
  */
-export const isTakenBelowCommunity = (
+export const isNameTakenBelowCommunity = (
   work: FoldState,
   { names }: ClusterState,
   name: string,
@@ -150,7 +150,7 @@ export function createCluster(
     throw new Error(
       `the cluster number is missing in the slice of wallet 0x${creator.toString('hex')}`,
     )
-  const id = clusterId(work.network, creator, n)
+  const id = deriveClusterId(work.network, creator, n)
   work.nextClusterNumber.set(key, n + 1)
   changes.head.serial += 1
   const cluster = changes.head.serial

@@ -6,7 +6,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /** Forms of EVM chains: addresses are 20 bytes in hex, transaction ids are hashes in hex. */
-export const evmForm: IdForms = {
+export const evmIdForms: IdForms = {
   code: 1,
   bytes: 20,
   read(text) {

@@ -4,7 +4,7 @@ import { isBech32 } from '../primitives/otherAddress.js'
 import type { IdForms } from './form.js'
 
 /** Forms of Solana: addresses are 32 bytes in base58, transaction ids are signatures of 64 bytes in base58. */
-export const solanaForm: IdForms = {
+export const solanaIdForms: IdForms = {
   code: 2,
   bytes: 32,
   read(text) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { communityRules } from '../community/rules.js'
+import { communityRulesCodec } from '../community/rules.js'
 import { decodeBody, encodeBody, nameField, walletField, wordField } from './body.js'
 import type { EntryKind } from './entry.js'
 
@@ -56,7 +56,7 @@ const COMMUNITY = {
     /** Stored address of the signer; null where the operator configured the community. */
     actor: walletField.nullable(),
     community: nameField,
-    rules: communityRules,
+    rules: communityRulesCodec,
   }),
   register_community_name: z.strictObject({
     actor: walletField,
@@ -92,14 +92,14 @@ type Of<Schemas extends Record<string, z.ZodType>> = {
 export type ClusterChange = Of<typeof CLUSTER>
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
-export type MoveContent = Of<typeof MOVE>
-export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
+export type MoveNamesContent = Of<typeof MOVE>
+export type CommunityNameRegistration = Extract<SignedChange, { kind: 'register_community_name' }>
 
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] =>
   kind in CLUSTER
 
 /** Encodes a change without its kind. @throws RangeError for a change that the schema refuses */
-export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {
+export function encodeChange({ kind, ...fields }: SignedChange | MoveNamesContent): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
 
@@ -113,12 +113,12 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
 }
 
 /** Length of the part of a body, from its beginning, that contains the signer (the first field). */
-export const ACTOR_BYTES = 200
+export const ACTOR_PREFIX_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
 /** Signer of a change. The beginning of the body is enough; the rest may be long. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
-  const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_BYTES)) ?? []
+  const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_PREFIX_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ascii, constant, decodeValue, encodeValue, nullable, u64 } from './codec.js'
+import { asciiCodec, constantCodec, decodeValue, encodeValue, nullableCodec, u64 } from './codec.js'
 
 describe('bytes that a codec did not write', () => {
-  const read = (hex: string) => () => decodeValue(ascii, 1, Buffer.from(hex, 'hex'))
+  const read = (hex: string) => () => decodeValue(asciiCodec, 1, Buffer.from(hex, 'hex'))
 
   it('throw an error that names the fault', () => {
     expect(read('01046d61')).toThrow('0x01046d61 is cut short')
@@ -15,7 +15,7 @@ describe('bytes that a codec did not write', () => {
   })
 
   it('may be of a newer version, which the error mentions', () => {
-    const codec = constant([['old', 1]])
+    const codec = constantCodec([['old', 1]])
     expect(() => decodeValue(codec, 1, Buffer.of(1, 2))).toThrow(
       'code 2 is unknown: was the journal written by a newer version?',
     )
@@ -33,7 +33,7 @@ it.each([
 })
 
 it('a nullable value has a flag before it', () => {
-  const codec = nullable(ascii)
+  const codec = nullableCodec(asciiCodec)
   expect(encodeValue(codec, 1, null).toString('hex')).toBe('0100')
   expect(encodeValue(codec, 1, 'a').toString('hex')).toBe('01010161')
   expect(decodeValue(codec, 1, Buffer.from('0100', 'hex'))).toBeNull()

@@ -49,7 +49,7 @@ export const u256: Codec<bigint> = {
 }
 
 /** Codec of a byte string of up to 255 bytes. */
-export const bytes: Codec<Buffer> = {
+export const bytesCodec: Codec<Buffer> = {
   write(out, value) {
     out.byte(value.length)
     out.bytes(value)
@@ -58,16 +58,16 @@ export const bytes: Codec<Buffer> = {
 }
 
 /** Codec of an ASCII text of up to 255 characters (names). */
-export const ascii: Codec<string> = {
+export const asciiCodec: Codec<string> = {
   write(out, value) {
     out.byte(value.length)
     out.latin1(value)
   },
-  read: (from) => bytes.read(from).toString('latin1'),
+  read: (from) => bytesCodec.read(from).toString('latin1'),
 }
 
 /** Codec of a value that is one of several constants, stored as its code. Codes are never renumbered. */
-export function constant<T extends string | boolean>(
+export function constantCodec<T extends string | boolean>(
   codes: readonly (readonly [T, number])[],
 ): Codec<T> {
   const codeOf = new Map(codes)
@@ -84,22 +84,22 @@ export function constant<T extends string | boolean>(
   }
 }
 
-export const flag: Codec<boolean> = constant<boolean>([
+export const booleanCodec: Codec<boolean> = constantCodec<boolean>([
   [false, 0],
   [true, 1],
 ])
 
 /** Codec of a value or null, with a flag before it. */
-export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
+export const nullableCodec = <T>(codec: Codec<T>): Codec<T | null> => ({
   write(out, value) {
-    flag.write(out, value !== null)
+    booleanCodec.write(out, value !== null)
     if (value !== null) codec.write(out, value)
   },
-  read: (from) => (flag.read(from) ? codec.read(from) : null),
+  read: (from) => (booleanCodec.read(from) ? codec.read(from) : null),
 })
 
 /** Codec of a list: values up to the end of the bytes, without a count. */
-export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
+export const listCodec = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   write(out, values) {
     for (const value of values) codec.write(out, value)
   },
@@ -116,7 +116,7 @@ export type CodecValue<C> = C extends Codec<infer T> ? T : never
 type Fields = Readonly<Record<string, Codec<unknown>>>
 type ValueOf<F extends Fields> = { -readonly [Key in keyof F]: CodecValue<F[Key]> }
 
-export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
+export function objectCodec<F extends Fields>(fields: F): Codec<ValueOf<F>> {
   const entries = Object.entries(fields)
   return {
     write(out, value) {
@@ -137,13 +137,13 @@ type CaseOf<Key extends string, C extends UnionCases> = {
 }[keyof C & string]
 
 /** Codec of a union of objects, stored with the code of the discriminant. */
-export function union<Key extends string, C extends UnionCases>(
+export function unionCodec<Key extends string, C extends UnionCases>(
   key: Key,
   cases: C,
 ): Codec<CaseOf<Key, C>> {
-  const tag = constant(Object.entries(cases).map(([value, [code]]) => [value, code] as const))
+  const tag = constantCodec(Object.entries(cases).map(([value, [code]]) => [value, code] as const))
   const codecs = new Map(
-    Object.entries(cases).map(([value, [, fields]]) => [value, object(fields)]),
+    Object.entries(cases).map(([value, [, fields]]) => [value, objectCodec(fields)]),
   )
   return {
     write(out, value) {

@@ -1,6 +1,6 @@
 import { wordToBigInt } from '../primitives/bytes.js'
 import { type Bid, decodeBid } from './bid.js'
-import { decodeChange, type MoveContent, type SignedChange } from './change.js'
+import { decodeChange, type MoveNamesContent, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
@@ -11,7 +11,7 @@ type Content =
   | { kind: 'minimum'; minimumWei: bigint }
   | SignedChange
   | PaymentContent
-  | MoveContent
+  | MoveNamesContent
 
 /** Entry with its decoded body. It is decoded once, where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Required<Entry> {

@@ -1,17 +1,17 @@
 import { BID_OUTCOME, BID_REFUSAL } from './bid.js'
 import {
-  ascii,
+  asciiCodec,
+  booleanCodec,
   type Codec,
   type CodecValue,
-  constant,
+  constantCodec,
   decodeValue,
   encodeValue,
-  flag,
-  list,
-  nullable,
-  object,
+  listCodec,
+  nullableCodec,
+  objectCodec,
   u64,
-  union,
+  unionCodec,
 } from './codec.js'
 import { eventCodec } from './eventForms.js'
 
@@ -35,16 +35,16 @@ const REASON = {
   requirements_not_met: 6,
 }
 const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> =>
-  constant(Object.entries(codes) as [T, number][])
+  constantCodec(Object.entries(codes) as [T, number][])
 
-const bid = union('outcome', {
+const bid = unionCodec('outcome', {
   won: [
     BID_OUTCOME.won,
     {
       cluster: u64,
-      created: flag,
+      created: booleanCodec,
       /** The wallet was private and became public. */
-      published: nullable(object({ walletName: ascii, isBackedUp: flag })),
+      published: nullableCodec(objectCodec({ walletName: asciiCodec, isBackedUp: booleanCodec })),
     },
   ],
   lost: [BID_OUTCOME.lost, {}],
@@ -52,14 +52,14 @@ const bid = union('outcome', {
 })
 
 /** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
-const community = union('outcome', {
-  registered: [BID_OUTCOME.won, { cluster: nullable(u64) }],
+const community = unionCodec('outcome', {
+  registered: [BID_OUTCOME.won, { cluster: nullableCodec(u64) }],
   lost: [BID_OUTCOME.lost, {}],
   refused: [BID_OUTCOME.refused, { reason: reason(REASON) }],
 })
 
 /** Effects of a signed change: its cluster and public events (none if only private wallets changed). */
-const change = object({ cluster: u64, events: list(eventCodec(u64)) })
+const change = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
 
 export type BidEffects = CodecValue<typeof bid>
 export type CommunityEffects = CodecValue<typeof community>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import { bytes, type Codec, decodeValue, encodeValue } from './codec.js'
+import { bytesCodec, type Codec, decodeValue, encodeValue } from './codec.js'
 import { clusterOfEvent, eventCodec, parseEventData } from './eventForms.js'
 import { EVENTS, type EventType } from './eventTypes.js'
 
@@ -11,8 +11,8 @@ const id = bytesOf(32).map((raw): string => toHex(raw))
 const event = publicEvent(id)
 
 const idCodec: Codec<string> = {
-  write: (out, value) => bytes.write(out, fromHex(value)),
-  read: (from) => toHex(bytes.read(from)),
+  write: (out, value) => bytesCodec.write(out, fromHex(value)),
+  read: (from) => toHex(bytesCodec.read(from)),
 }
 const codec = eventCodec(idCodec)
 const VERSION = 1

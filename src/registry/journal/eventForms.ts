@@ -1,6 +1,14 @@
-import { decodeWallet, lookupAddress } from '../primitives/address.js'
+import { decodeWallet, parseWalletOrNull } from '../primitives/address.js'
 import { isCanonicalName } from '../primitives/nameRule.js'
-import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
+import {
+  asciiCodec,
+  booleanCodec,
+  bytesCodec,
+  type Codec,
+  nullableCodec,
+  u256,
+  unionCodec,
+} from './codec.js'
 import {
   EVENTS,
   type EventFieldKind,
@@ -8,7 +16,7 @@ import {
   type EventOf,
   type EventType,
   type PublicEvent,
-  type ShownEvent,
+  type V1Event,
 } from './eventTypes.js'
 
 /** Binary and JSON forms of events, derived from the rows of EVENTS. */
@@ -17,35 +25,35 @@ import {
 export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
   const codecs: { [Kind in EventFieldKind]: Codec<EventFieldValues<Cluster>[Kind]> } = {
     cluster,
-    clusterOrNull: nullable(cluster),
-    name: ascii,
-    wallet: bytes,
+    clusterOrNull: nullableCodec(cluster),
+    name: asciiCodec,
+    wallet: bytesCodec,
     wei: u256,
-    flag,
+    flag: booleanCodec,
   }
   const cases = Object.entries(EVENTS).map(([type, { code, list }]) => {
     const ordered = list.toSorted((a, b) => Number(b.isCluster) - Number(a.isCluster))
     return [type, [code, Object.fromEntries(ordered.map(({ key, kind }) => [key, codecs[kind]]))]]
   })
-  return union('type', Object.fromEntries(cases)) as Codec<EventOf<Cluster>>
+  return unionCodec('type', Object.fromEntries(cases)) as Codec<EventOf<Cluster>>
 }
 
 const fieldOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 
 /** Clusters that an event refers to. */
-export const clustersOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
+export const clustersOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<Cluster>[] =>
   EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
 
 /** Cluster that an event belongs to; null for none. */
-export const clusterOfEvent = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster> | null =>
+export const clusterOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<Cluster> | null =>
   clustersOfEvent(event)[0] ?? null
 
 /** Writes the `data` of an event in the API's v1 form, as JSON. @param idOf public id of a cluster, hex */
 export function eventData<Cluster>(
-  event: ShownEvent<Cluster>,
+  event: V1Event<Cluster>,
   idOf: (cluster: Cluster) => string,
 ): string {
   let data = ''
@@ -74,7 +82,7 @@ const READERS: {
   cluster: (json) => matching(CLUSTER_ID, json),
   clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),
   name: (json) => (typeof json === 'string' && isCanonicalName(json) ? json : undefined),
-  wallet: (json) => (typeof json === 'string' ? lookupAddress(json)?.bytes : undefined),
+  wallet: (json) => (typeof json === 'string' ? parseWalletOrNull(json)?.bytes : undefined),
   wei(json) {
     const digits = matching(WEI, json)
     return digits === undefined ? undefined : BigInt(digits)
@@ -89,7 +97,7 @@ const matching = (form: RegExp, json: unknown): string | undefined =>
  * Parses an event of the given type from its `data` in the API's v1 form. Unknown fields are ignored.
  * @returns undefined for malformed data
  */
-export function parseEventData(type: EventType, data: unknown): ShownEvent<string> | undefined {
+export function parseEventData(type: EventType, data: unknown): V1Event<string> | undefined {
   const json = Object(data) as Readonly<Record<string, unknown>>
   const event: Record<string, unknown> = { type }
   for (const { key, kind, v1 } of EVENTS[type].list) {
@@ -98,7 +106,7 @@ export function parseEventData(type: EventType, data: unknown): ShownEvent<strin
     if (value === undefined) return undefined
     event[key] = value
   }
-  return event as ShownEvent<string>
+  return event as V1Event<string>
 }
 
 /**
@@ -107,7 +115,7 @@ export function parseEventData(type: EventType, data: unknown): ShownEvent<strin
  * @param wallet the event's wallet in its cluster after the event, for the fields that the API's v1 does not show
  */
 export function toStoredEvent(
-  shown: ShownEvent<string>,
+  shown: V1Event<string>,
   serialOf: (id: string) => number,
   wallet: object | undefined,
 ): PublicEvent {

@@ -32,7 +32,7 @@ type ValuesOf<F extends EventFields, Cluster, V1> = {
 }
 
 /** Event types of the API's v0.1. */
-export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
+export type V01EventType = 'register' | 'updateWallet' | 'removeWallet'
 
 /** Fields of a wallet in a cluster that events show. */
 export interface PublicWallet {
@@ -61,7 +61,7 @@ export interface MirrorState {
   }): void
 }
 
-interface EventRow<F extends EventFields, V01 extends V01Type | null> {
+interface EventRow<F extends EventFields, V01 extends V01EventType | null> {
   /** Code of the event type in stored bytes: never renumber. */
   code: number
   /** When the event is published. Private wallets publish no events. */
@@ -81,7 +81,7 @@ interface EventRow<F extends EventFields, V01 extends V01Type | null> {
   apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 
-const row = <const F extends EventFields, const V01 extends V01Type | null>(
+const row = <const F extends EventFields, const V01 extends V01EventType | null>(
   row: EventRow<F, V01>,
 ) => ({
   ...row,
@@ -232,7 +232,7 @@ export type EventOf<Cluster, V1 = string | null> = {
 }[EventType]
 
 /** Event with the fields that the API's v1 shows. */
-export type ShownEvent<Cluster> = EventOf<Cluster, string>
+export type V1Event<Cluster> = EventOf<Cluster, string>
 
 /** Public event in the journal. Clusters are serials. */
 export type PublicEvent = EventOf<number>

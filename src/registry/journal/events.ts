@@ -131,7 +131,7 @@ export const actorText = (actor: Buffer | null): string =>
  * reused for consecutive events.
  * @param idOf public id of a cluster, hex
  */
-export function eventWriter(
+export function createV1EventWriter(
   network: Network,
   generation: number,
   idOf: (cluster: number) => string,

@@ -21,10 +21,10 @@ export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
 
 /** Ruleset version that new entries get, and its rules. */
 export const RULESET_VERSION = RULESETS.length
-export const NEWEST_RULESET = rulesetOf(RULESET_VERSION)
+export const NEWEST_RULESET = rulesetOfVersion(RULESET_VERSION)
 
 /** Ruleset of a version. @throws RangeError for an unknown version */
-export function rulesetOf(version: number): Ruleset {
+export function rulesetOfVersion(version: number): Ruleset {
   const rules = RULESETS[version - 1]
   if (rules) return rules
   throw new RangeError(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { CommunityRules } from '../community/rules.js'
 import { encodeChange } from './change.js'
-import { rulesOfBody } from './storedRules.js'
+import { communityRulesOfBody } from './storedRules.js'
 
 const rulesFor = (count: number): CommunityRules => ({
   prices: [],
@@ -22,12 +22,13 @@ it.each([0, 1, 5])(
   'stored rules with %d requirements are decoded once per body, also from before the limit of addresses',
   (count) => {
     const rules = rulesFor(count)
-    const decoded = rulesOfBody(bodyOf(rules))
+    const decoded = communityRulesOfBody(bodyOf(rules))
     expect(decoded).toEqual(rules)
-    expect(rulesOfBody(bodyOf(rules))).toBe(decoded)
+    expect(communityRulesOfBody(bodyOf(rules))).toBe(decoded)
   },
 )
 
 it('invalid bodies are refused each time', () => {
-  for (let i = 0; i < 2; i++) expect(() => rulesOfBody(Buffer.from('{}'))).toThrow(RangeError)
+  for (let i = 0; i < 2; i++)
+    expect(() => communityRulesOfBody(Buffer.from('{}'))).toThrow(RangeError)
 })

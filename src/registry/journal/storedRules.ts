@@ -15,7 +15,7 @@ const kept = new LRUCache<string, CommunityRules>({
  * readers.
  * @throws RangeError
  */
-export function rulesOfBody(body: Buffer): CommunityRules {
+export function communityRulesOfBody(body: Buffer): CommunityRules {
   const text = body.toString('latin1')
   const known = kept.get(text)
   if (known) return known

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from './append.js'
 import { tileKey, tilesForRanges } from './tiles.js'
-import { createTreeHash } from './tree.js'
+import { createTreeHasher } from './tree.js'
 
-const tree = createTreeHash(sha256)
+const tree = createTreeHasher(sha256)
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const leaf = (i: number) => tree.leaf(Buffer.from(`event ${i}`))
 

@@ -1,7 +1,7 @@
 import {
   concatHashes,
-  rootOfRow,
   splitTileHashes,
+  subtreeRootOfHashes,
   TILE_WIDTH,
   type Tile,
   type TileHashes,
@@ -9,7 +9,7 @@ import {
   tileKey,
   treeRoot,
 } from './tiles.js'
-import { HASH_BYTES, type TreeHash } from './tree.js'
+import { HASH_BYTES, type TreeHasher } from './tree.js'
 
 /** A tile with its hashes, concatenated. */
 export interface FilledTile extends Tile {
@@ -33,7 +33,7 @@ export function partialTilesOf(size: number): Tile[] {
 /** A tree that is built leaf by leaf. Only its partial tiles are kept. */
 export class GrowingTree {
   size: number
-  readonly #tree: TreeHash
+  readonly #tree: TreeHasher
   readonly #levels: Level[]
 
   /**
@@ -41,7 +41,7 @@ export class GrowingTree {
    * @throws RangeError where such a tile is missing, or has another width
    */
   constructor(
-    tree: TreeHash,
+    tree: TreeHasher,
     { size, edge }: { size: number; edge: TileHashes } = { size: 0, edge: new Map() },
   ) {
     this.#tree = tree
@@ -68,7 +68,7 @@ export class GrowingTree {
       if (open.hashes.length < TILE_WIDTH) return
       tiles.push(filled(open))
       longer.delete(open)
-      push(level + 1, rootOfRow(this.#tree, open.hashes))
+      push(level + 1, subtreeRootOfHashes(this.#tree, open.hashes))
       open.index += 1
       open.hashes = []
     }

@@ -40,7 +40,7 @@ export function beginningLeaf(origin: string, previous: TreeHead | null): string
  * @returns last checkpoint of the previous generation, null for a network's first log
  * @throws RangeError for text that `beginningLeaf` does not write
  */
-export function readBeginning(text: string, origin: string): TreeHead | null {
+export function readBeginningLeaf(text: string, origin: string): TreeHead | null {
   const previous = previousIn(text)
   if (beginningLeaf(origin, previous) !== text)
     throw new RangeError(`it is not the beginning of ${origin}`)

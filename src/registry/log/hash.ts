@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { createTreeHash } from './tree.js'
+import { createTreeHasher } from './tree.js'
 
 /** SHA-256 in one call. A hash stream, or a Buffer as the result type, takes twice the time. */
 export const sha256Once = (bytes: Uint8Array): Buffer =>
   Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /** Hashes of logs' trees. */
-export const treeHash = createTreeHash(sha256Once)
+export const sha256TreeHasher = createTreeHasher(sha256Once)

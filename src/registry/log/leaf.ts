@@ -1,6 +1,6 @@
 import { eventData } from '../journal/eventForms.js'
 import { actorText, type NumberedEvent } from '../journal/events.js'
-import type { ShownEvent } from '../journal/eventTypes.js'
+import type { V1Event } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
 
 /**
@@ -11,5 +11,5 @@ import { LEAF_VERSION } from './beginning.js'
 /** Creates a writer of event leaves. @param idOf public id of a cluster, hex */
 export const leafWriter =
   <Cluster = number>(idOf: (cluster: Cluster) => string) =>
-  ({ event, actor, atMs }: Omit<NumberedEvent<ShownEvent<Cluster>>, 'number'>): string =>
+  ({ event, actor, atMs }: Omit<NumberedEvent<V1Event<Cluster>>, 'number'>): string =>
     `{"v":${LEAF_VERSION},"type":"${event.type}","at":${atMs},"from":"${actorText(actor)}","data":${eventData(event, idOf)}}`

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { eventData } from '../journal/eventForms.js'
 import { toHex } from '../primitives/bytes.js'
-import { beginningLeaf, readBeginning } from './beginning.js'
+import { beginningLeaf, readBeginningLeaf } from './beginning.js'
 import { leafWriter } from './leaf.js'
 import { readLeaf } from './leafReader.js'
 
@@ -68,7 +68,7 @@ describe('the first leaf', () => {
     ['no log before', null],
     ['a log before', previous],
   ])('is read with %s', (_case, given) => {
-    const read = readBeginning(beginningLeaf(ORIGIN, given), ORIGIN)
+    const read = readBeginningLeaf(beginningLeaf(ORIGIN, given), ORIGIN)
     expect(read && { ...read, root: Buffer.from(read.root) }).toEqual(given)
   })
 
@@ -78,6 +78,6 @@ describe('the first leaf', () => {
     ['of a newer version', beginningLeaf(ORIGIN, null).replace('"v":1', '"v":2')],
     ['an event', registered()],
   ])('is not one %s', (_case, text) => {
-    expect(() => readBeginning(text, ORIGIN)).toThrow(`not the beginning of ${ORIGIN}`)
+    expect(() => readBeginningLeaf(text, ORIGIN)).toThrow(`not the beginning of ${ORIGIN}`)
   })
 })

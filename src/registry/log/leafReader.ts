@@ -1,13 +1,13 @@
 import { parseJson } from '../journal/body.js'
 import { parseEventData } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
-import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
-import { lookupAddress, STORED_ZERO_ADDRESS } from '../primitives/address.js'
+import { EVENTS, type EventType, type V1Event } from '../journal/eventTypes.js'
+import { parseWalletOrNull, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
 /** Event read from another service's log. */
-export type LeafEvent = NumberedEvent<ShownEvent<string>>
+export type LeafEvent = NumberedEvent<V1Event<string>>
 
 /** Latest time that a Date can represent. */
 const LAST_MS = 8_640_000_000_000_000
@@ -25,7 +25,7 @@ export function readLeaf(text: string, number: number): LeafEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
   const isKnown = typeof type === 'string' && Object.hasOwn(EVENTS, type)
   const event = isKnown && parseEventData(type as EventType, data)
-  const wallet = typeof from === 'string' && lookupAddress(from)
+  const wallet = typeof from === 'string' && parseWalletOrNull(from)
   if (event && wallet && isTime(at)) {
     const actor = wallet.bytes.equals(STORED_ZERO_ADDRESS) ? null : wallet.bytes
     const read = { number, actor, atMs: at, event }

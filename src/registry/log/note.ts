@@ -14,7 +14,7 @@ export interface TreeHead {
   root: Uint8Array
 }
 
-export interface Signature {
+export interface NoteSignature {
   /** Name of the key. */
   name: string
   /** First 4 bytes of the key's hash, as a number. */
@@ -26,7 +26,7 @@ export interface Signature {
 export interface SignedNote {
   /** The signed text, with its last line break. */
   text: string
-  signatures: readonly Signature[]
+  signatures: readonly NoteSignature[]
 }
 
 /** Type of an Ed25519 key in a signed note. */
@@ -79,7 +79,7 @@ const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 export const verifierKey = (sha256: Sha256, name: string, publicKey: Uint8Array): string =>
   `${name}+${hexOfId(keyIdOf(sha256, name, publicKey))}+${toBase64(new Uint8Array([ED25519, ...publicKey]))}`
 
-const signatureLine = ({ name, keyId, signature }: Signature): string => {
+const signatureLine = ({ name, keyId, signature }: NoteSignature): string => {
   const id = new Uint8Array(4)
   new DataView(id.buffer).setUint32(0, keyId)
   return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`
@@ -95,7 +95,7 @@ export function parseNote(note: string): SignedNote | null {
   if (end < 0 || !note.endsWith('\n')) return null
   const lines = note.slice(end + 2, -1).split('\n')
   if (lines.length > MOST_SIGNATURES) return null
-  const signatures: Signature[] = []
+  const signatures: NoteSignature[] = []
   for (const line of lines) {
     const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? []
     const bytes = encoded === undefined ? null : fromBase64(encoded)

@@ -3,27 +3,27 @@ import type { TreeHead } from './note.js'
 import {
   concatHashes,
   type EntryBundle,
-  rootOfRow,
   splitTileHashes,
+  subtreeRootOfHashes,
   TILE_WIDTH,
   type Tile,
   type TileHashes,
   tileKey,
   treeRoot,
 } from './tiles.js'
-import { HASH_BYTES, isSameHash, type TreeHash } from './tree.js'
+import { HASH_BYTES, isSameHash, type TreeHasher } from './tree.js'
 
 /** Reads tiles. Each has as many hashes as its width says. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
 
 /** A tree read from tiles. Tiles are used only after they were proved by the root of a checkpoint. */
 export class ProvedTree {
-  readonly #tree: TreeHash
+  readonly #tree: TreeHasher
   readonly #read: ReadTiles
   /** Hashes of proved tiles. Of level 0 only the last tile is read. */
   readonly #proved: Map<string, Uint8Array>
 
-  private constructor(tree: TreeHash, read: ReadTiles, edge: TileHashes) {
+  private constructor(tree: TreeHasher, read: ReadTiles, edge: TileHashes) {
     this.#tree = tree
     this.#read = read
     this.#proved = new Map(edge)
@@ -34,7 +34,7 @@ export class ProvedTree {
    * @throws RangeError where the tiles at the tree's end do not give its root; also what `read` throws
    */
   static async open(
-    tree: TreeHash,
+    tree: TreeHasher,
     { size, root }: Pick<TreeHead, 'size' | 'root'>,
     read: ReadTiles,
   ): Promise<ProvedTree> {
@@ -58,7 +58,7 @@ export class ProvedTree {
     const isSame =
       leaves.length < TILE_WIDTH
         ? isSameHash(concatHashes(leaves), this.#proved.get(tileKey({ level: 0, index }))!)
-        : isSameHash(root ?? rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
+        : isSameHash(root ?? subtreeRootOfHashes(this.#tree, leaves), await this.#hashAt(1, index))
     if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
   }
 
@@ -76,7 +76,7 @@ export class ProvedTree {
     const found = await this.#read([{ ...place, width: TILE_WIDTH }])
     const hashes = found.get(key)
     const above = await this.#hashAt(place.level + 1, place.index)
-    if (!hashes || !isSameHash(rootOfRow(this.#tree, splitTileHashes(hashes)), above))
+    if (!hashes || !isSameHash(subtreeRootOfHashes(this.#tree, splitTileHashes(hashes)), above))
       throw new RangeError(`tile ${key} was altered`)
     this.#proved.set(key, hashes)
     return hashes

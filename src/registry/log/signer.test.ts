@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isNoteSignedBy } from '../../../test/support/notes.js'
 import { parseCheckpoint, parseNote } from './note.js'
-import { isSignedBy, logKeysOf, logOrigin, signedNote } from './signer.js'
+import { isLogSignedBy, logKeysOfSeeds, logOrigin, signCheckpoint } from './signer.js'
 
 const OLD = Buffer.alloc(32, 1)
 const NEW = Buffer.alloc(32, 2)
@@ -9,8 +9,8 @@ const origin = logOrigin('names.example', 'mainnet', 3)
 const head = { origin, size: 12, root: Buffer.alloc(32, 7) }
 
 it('signs a checkpoint with each key, under the name of the log', () => {
-  const keys = logKeysOf([NEW, OLD])
-  const note = signedNote(head, keys)!
+  const keys = logKeysOfSeeds([NEW, OLD])
+  const note = signCheckpoint(head, keys)!
   const { text, signatures } = parseNote(note)!
   expect(parseCheckpoint(text)).toEqual({ ...head, root: new Uint8Array(head.root) })
   expect(signatures.map(({ name }) => name)).toEqual([
@@ -21,33 +21,33 @@ it('signs a checkpoint with each key, under the name of the log', () => {
 })
 
 it('signs nothing without a key', () => {
-  expect(signedNote(head, [])).toBeNull()
-  expect(isSignedBy({ origin, note: null }, [])).toBe(true)
+  expect(signCheckpoint(head, [])).toBeNull()
+  expect(isLogSignedBy({ origin, note: null }, [])).toBe(true)
 })
 
 it('has to sign again when the keys change', () => {
-  const [old, both, renewed] = [[OLD], [NEW, OLD], [NEW]].map(logKeysOf)
-  const note = signedNote(head, old!)
-  expect(isSignedBy({ origin, note }, old!)).toBe(true)
-  expect(isSignedBy({ origin, note }, both!)).toBe(false)
-  expect(isSignedBy({ origin, note }, renewed!)).toBe(false)
+  const [old, both, renewed] = [[OLD], [NEW, OLD], [NEW]].map(logKeysOfSeeds)
+  const note = signCheckpoint(head, old!)
+  expect(isLogSignedBy({ origin, note }, old!)).toBe(true)
+  expect(isLogSignedBy({ origin, note }, both!)).toBe(false)
+  expect(isLogSignedBy({ origin, note }, renewed!)).toBe(false)
 })
 
 it.each([
-  ['another key', (note: string) => note, logKeysOf([NEW])[0]!.publicKey, origin],
+  ['another key', (note: string) => note, logKeysOfSeeds([NEW])[0]!.publicKey, origin],
   [
     'another size',
     (note: string) => note.replace('\n12\n', '\n13\n'),
-    logKeysOf([OLD])[0]!.publicKey,
+    logKeysOfSeeds([OLD])[0]!.publicKey,
     origin,
   ],
   [
     'another log',
     (note: string) => note,
-    logKeysOf([OLD])[0]!.publicKey,
+    logKeysOfSeeds([OLD])[0]!.publicKey,
     'names.example/testnet/3',
   ],
 ])('does not accept the signature for %s', (_case, alter, publicKey, name) => {
-  const note = signedNote(head, logKeysOf([OLD]))!
+  const note = signCheckpoint(head, logKeysOfSeeds([OLD]))!
   expect(isNoteSignedBy(alter(note), name, publicKey)).toBe(false)
 })

@@ -15,7 +15,7 @@ interface LogKey {
 export type LogKeys = readonly LogKey[]
 
 /** Log keys of Ed25519 seeds. @param seeds 32 bytes each */
-export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
+export const logKeysOfSeeds = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
 /** Name of a log, from the service's domain, the network and the generation of its feed. */
@@ -23,7 +23,7 @@ export const logOrigin = (domain: string, network: Network, generation: number):
   `${domain}/${network}/${generation}`
 
 /** Signed checkpoint of a log (C2SP tlog-checkpoint); null without a key. */
-export function signedNote(head: TreeHead, keys: LogKeys): string | null {
+export function signCheckpoint(head: TreeHead, keys: LogKeys): string | null {
   if (keys.length === 0) return null
   const text = checkpointText(head)
   const signatures = keys.map(({ privateKey, publicKey }) => ({
@@ -35,7 +35,7 @@ export function signedNote(head: TreeHead, keys: LogKeys): string | null {
 }
 
 /** Whether a log's checkpoint is signed by exactly these keys. */
-export function isSignedBy(
+export function isLogSignedBy(
   { origin, note }: { origin: string; note: string | null },
   keys: LogKeys,
 ): boolean {

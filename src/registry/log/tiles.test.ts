@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import {
   bundlePath,
-  hashOfRange,
   packBundle,
   parseTilePath,
+  rangeHashFromTiles,
   type Tile,
   tileAt,
   tileKey,
@@ -16,14 +16,14 @@ import {
   unpackBundle,
 } from './tiles.js'
 import {
-  consistencyRanges,
-  createTreeHash,
-  inclusionRanges,
-  isConsistent,
-  rootByInclusion,
+  consistencyProofRanges,
+  createTreeHasher,
+  inclusionProofRanges,
+  isConsistencyProofValid,
+  rootOfInclusionProof,
 } from './tree.js'
 
-const tree = createTreeHash(sha256)
+const tree = createTreeHasher(sha256)
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const leafOf = (i: number) => tree.leaf(Buffer.from(`event ${i}`))
 
@@ -82,14 +82,16 @@ describe('tiles', () => {
       fc.property(sizes, fc.nat(), (size, n) => {
         const index = n % size
         const old = { size: 1 + index, root: expectedRoot(1 + index) }
-        const ranges = inclusionRanges(index, size)
-        const older = consistencyRanges(old.size, size)
+        const ranges = inclusionProofRanges(index, size)
+        const older = consistencyProofRanges(old.size, size)
         const tiles = readFor(tilesForRanges([...ranges, ...older], size))
-        const proof = ranges.map((range) => hashOfRange(tree, range, tiles))
+        const proof = ranges.map((range) => rangeHashFromTiles(tree, range, tiles))
         const root = expectedRoot(size)
-        expect(hex(rootByInclusion(tree, leafOf(index), { index, size }, proof)!)).toBe(hex(root))
-        const consistency = older.map((range) => hashOfRange(tree, range, tiles))
-        expect(isConsistent(tree, old, { size, root }, consistency)).toBe(true)
+        expect(hex(rootOfInclusionProof(tree, leafOf(index), { index, size }, proof)!)).toBe(
+          hex(root),
+        )
+        const consistency = older.map((range) => rangeHashFromTiles(tree, range, tiles))
+        expect(isConsistencyProofValid(tree, old, { size, root }, consistency)).toBe(true)
       }),
     )
   })
@@ -97,8 +99,12 @@ describe('tiles', () => {
   it('that are missing or truncated give an error that names them', () => {
     const whole = readTile(tileAt(SIZE, 0, 0)!)
     const cut = new Map([['0/0', whole.subarray(0, 32)]])
-    expect(() => hashOfRange(tree, { from: 0, to: 2 }, cut)).toThrow('tile 0/0 has no hash 1')
-    expect(() => hashOfRange(tree, { from: 256, to: 257 }, cut)).toThrow('tile 0/1 has no hash 0')
+    expect(() => rangeHashFromTiles(tree, { from: 0, to: 2 }, cut)).toThrow(
+      'tile 0/0 has no hash 1',
+    )
+    expect(() => rangeHashFromTiles(tree, { from: 256, to: 257 }, cut)).toThrow(
+      'tile 0/1 has no hash 0',
+    )
   })
 })
 

@@ -1,10 +1,10 @@
 import {
   HASH_BYTES,
   type LeafRange,
-  rangeHash,
+  rangeHashFromSubtrees,
   type Subtree,
   subtreesOf,
-  type TreeHash,
+  type TreeHasher,
 } from './tree.js'
 
 /**
@@ -81,24 +81,28 @@ export const tileKey = ({ level, index }: Pick<Tile, 'level' | 'index'>): string
   `${level}/${index}`
 
 /** Hash of a range of a tree. @throws RangeError where a tile is missing or too short */
-export function hashOfRange(tree: TreeHash, range: LeafRange, tiles: TileHashes): Uint8Array {
-  return rangeHash(
+export function rangeHashFromTiles(
+  tree: TreeHasher,
+  range: LeafRange,
+  tiles: TileHashes,
+): Uint8Array {
+  return rangeHashFromSubtrees(
     tree,
     subtreesOf(range).map((subtree) => hashOfSubtree(tree, subtree, tiles)),
   )
 }
 
-function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uint8Array {
+function hashOfSubtree(tree: TreeHasher, subtree: Subtree, tiles: TileHashes): Uint8Array {
   const { offset, count, ...tile } = placeOf(subtree)
   const hashes = tiles.get(tileKey(tile))
   const end = (offset + count) * HASH_BYTES
   if (!hashes || hashes.length < end)
     throw new RangeError(`tile ${tileKey(tile)} has no hash ${offset + count - 1}`)
-  return rootOfRow(tree, splitTileHashes(hashes.subarray(offset * HASH_BYTES, end)))
+  return subtreeRootOfHashes(tree, splitTileHashes(hashes.subarray(offset * HASH_BYTES, end)))
 }
 
 /** Root of a complete subtree, computed from the hashes of all its nodes on one level. */
-export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Array {
+export function subtreeRootOfHashes(tree: TreeHasher, row: readonly Uint8Array[]): Uint8Array {
   let above = row
   while (above.length > 1) above = pairs(tree, above)
   return above[0]!
@@ -117,15 +121,15 @@ export function concatHashes(hashes: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
+function pairs({ node }: TreeHasher, row: readonly Uint8Array[]): Uint8Array[] {
   const above: Uint8Array[] = []
   for (let i = 0; i < row.length; i += 2) above.push(node(row[i]!, row[i + 1]!))
   return above
 }
 
 /** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing */
-export const treeRoot = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
-  size === 0 ? tree.empty : hashOfRange(tree, { from: 0, to: size }, tiles)
+export const treeRoot = (tree: TreeHasher, size: number, tiles: TileHashes): Uint8Array =>
+  size === 0 ? tree.empty : rangeHashFromTiles(tree, { from: 0, to: size }, tiles)
 
 /** Path of a tile after the log's prefix: `tile/0/x001/234`, with `.p/<width>` for a partial tile. */
 export const tilePath = ({ level, ...rest }: Tile): string => `tile/${level}/${indexPath(rest)}`

@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import {
-  consistencyRanges,
-  createTreeHash,
-  inclusionRanges,
-  isConsistent,
+  consistencyProofRanges,
+  createTreeHasher,
+  inclusionProofRanges,
+  isConsistencyProofValid,
   type LeafRange,
-  rangeHash,
-  rootByInclusion,
+  rangeHashFromSubtrees,
+  rootOfInclusionProof,
   subtreesOf,
 } from './tree.js'
 
-const tree = createTreeHash(sha256)
+const tree = createTreeHasher(sha256)
 
 /** The definition of RFC 6962, implemented literally. */
 function mth(entries: readonly Uint8Array[]): Uint8Array {
@@ -59,16 +59,16 @@ describe('a tree', () => {
           .slice(index * 2 ** level, (index + 1) * 2 ** level),
       ),
     )
-    expect(hex(length > 0 ? rangeHash(tree, whole) : tree.empty)).toBe(root)
+    expect(hex(length > 0 ? rangeHashFromSubtrees(tree, whole) : tree.empty)).toBe(root)
   })
 
   it('hashes any range of a proof from complete subtrees', () => {
-    const ranges = Array.from({ length: 70 }, (_, i) => inclusionRanges(i % 70, 70)).flat()
+    const ranges = Array.from({ length: 70 }, (_, i) => inclusionProofRanges(i % 70, 70)).flat()
     for (const range of ranges) {
       const hashes = subtreesOf(range).map(({ level, index }) =>
         hashOf({ from: index * 2 ** level, to: (index + 1) * 2 ** level }),
       )
-      expect(hex(rangeHash(tree, hashes))).toBe(hex(hashOf(range)))
+      expect(hex(rangeHashFromSubtrees(tree, hashes))).toBe(hex(hashOf(range)))
     }
   })
 })
@@ -83,21 +83,21 @@ describe('a proof of inclusion', () => {
       fc.property(sizes, fc.nat(), fc.nat(), (size, n, at) => {
         const index = n % size
         const root = hex(mth(ENTRIES.slice(0, size)))
-        const proof = inclusionRanges(index, size).map(hashOf)
+        const proof = inclusionProofRanges(index, size).map(hashOf)
         const place = { index, size }
         const leaf = tree.leaf(ENTRIES[index]!)
-        expect(hex(rootByInclusion(tree, leaf, place, proof)!)).toBe(root)
+        expect(hex(rootOfInclusionProof(tree, leaf, place, proof)!)).toBe(root)
         const altered = tree.leaf(Buffer.from('event x'))
-        expect(hex(rootByInclusion(tree, altered, place, proof)!)).not.toBe(root)
-        expect(rootByInclusion(tree, leaf, place, [...proof, leaf])).toBeNull()
+        expect(hex(rootOfInclusionProof(tree, altered, place, proof)!)).not.toBe(root)
+        expect(rootOfInclusionProof(tree, leaf, place, [...proof, leaf])).toBeNull()
         if (proof.length === 0) return
-        expect(hex(rootByInclusion(tree, leaf, place, changed(proof, at))!)).not.toBe(root)
+        expect(hex(rootOfInclusionProof(tree, leaf, place, changed(proof, at))!)).not.toBe(root)
       }),
     )
   })
 
   it('is refused for a leaf outside the tree', () => {
-    expect(rootByInclusion(tree, tree.leaf(ENTRIES[3]!), { index: 3, size: 3 }, [])).toBeNull()
+    expect(rootOfInclusionProof(tree, tree.leaf(ENTRIES[3]!), { index: 3, size: 3 }, [])).toBeNull()
   })
 })
 
@@ -107,12 +107,16 @@ describe('a proof of consistency', () => {
   it('is valid between any two sizes up to 33, and for no other root', () => {
     for (let size = 1; size <= 33; size++)
       for (let old = 1; old <= size; old++) {
-        const proof = consistencyRanges(old, size).map(hashOf)
+        const proof = consistencyProofRanges(old, size).map(hashOf)
         const fork = { size: old, root: mth([...ENTRIES.slice(0, old - 1), Buffer.from('fork')]) }
-        expect(isConsistent(tree, headOf(old), headOf(size), proof), `${old} in ${size}`).toBe(true)
-        expect(isConsistent(tree, fork, headOf(size), proof), `fork of ${old} in ${size}`).toBe(
-          false,
-        )
+        expect(
+          isConsistencyProofValid(tree, headOf(old), headOf(size), proof),
+          `${old} in ${size}`,
+        ).toBe(true)
+        expect(
+          isConsistencyProofValid(tree, fork, headOf(size), proof),
+          `fork of ${old} in ${size}`,
+        ).toBe(false)
       }
   })
 
@@ -120,16 +124,16 @@ describe('a proof of consistency', () => {
     fc.assert(
       fc.property(sizes, fc.nat(), fc.nat(), (size, n, at) => {
         const old = headOf(1 + (n % size))
-        const proof = consistencyRanges(old.size, size).map(hashOf)
-        expect(isConsistent(tree, old, headOf(size), [...proof, old.root])).toBe(false)
+        const proof = consistencyProofRanges(old.size, size).map(hashOf)
+        expect(isConsistencyProofValid(tree, old, headOf(size), [...proof, old.root])).toBe(false)
         if (proof.length === 0) return
-        expect(isConsistent(tree, old, headOf(size), changed(proof, at))).toBe(false)
-        expect(isConsistent(tree, old, headOf(size), proof.slice(1))).toBe(false)
+        expect(isConsistencyProofValid(tree, old, headOf(size), changed(proof, at))).toBe(false)
+        expect(isConsistencyProofValid(tree, old, headOf(size), proof.slice(1))).toBe(false)
       }),
     )
   })
 
   it('of a larger tree with a smaller one is refused', () => {
-    expect(isConsistent(tree, headOf(9), headOf(8), [])).toBe(false)
+    expect(isConsistencyProofValid(tree, headOf(9), headOf(8), [])).toBe(false)
   })
 })

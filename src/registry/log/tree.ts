@@ -7,7 +7,7 @@
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
 /** Hashes of a tree's leaves and nodes, 32 bytes each. */
-export interface TreeHash {
+export interface TreeHasher {
   leaf(entry: Uint8Array): Uint8Array
   node(left: Uint8Array, right: Uint8Array): Uint8Array
   /** Root of the tree without leaves. */
@@ -31,7 +31,7 @@ export const HASH_BYTES = 32
 const LEAF = 0
 const NODE = 1
 
-export function createTreeHash(sha256: Sha256): TreeHash {
+export function createTreeHasher(sha256: Sha256): TreeHasher {
   // reused for all nodes
   const pair = new Uint8Array(1 + 2 * HASH_BYTES)
   pair[0] = NODE
@@ -75,11 +75,13 @@ export function subtreesOf({ from, to }: LeafRange): Subtree[] {
 }
 
 /** Hash of a range, computed from the hashes of its complete subtrees. @param hashes of `subtreesOf`, at least one */
-export const rangeHash = ({ node }: TreeHash, hashes: readonly Uint8Array[]): Uint8Array =>
-  hashes.reduceRight((right, left) => node(left, right))
+export const rangeHashFromSubtrees = (
+  { node }: TreeHasher,
+  hashes: readonly Uint8Array[],
+): Uint8Array => hashes.reduceRight((right, left) => node(left, right))
 
 /** Ranges whose hashes prove the inclusion of a leaf, from the leaf to the root (RFC 6962, section 2.1.1). */
-export function inclusionRanges(index: number, size: number): LeafRange[] {
+export function inclusionProofRanges(index: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   let range: LeafRange = { from: 0, to: size }
   while (range.to - range.from > 1) {
@@ -99,14 +101,14 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
  * @param proof hashes of the ranges that prove the inclusion, from the leaf to the root
  * @returns null for a proof of another length, or a leaf outside the tree
  */
-export function rootByInclusion(
-  { node }: TreeHash,
+export function rootOfInclusionProof(
+  { node }: TreeHasher,
   leaf: Uint8Array,
   { index, size }: { index: number; size: number },
   proof: readonly Uint8Array[],
 ): Uint8Array | null {
   if (index >= size) return null
-  const ranges = inclusionRanges(index, size)
+  const ranges = inclusionProofRanges(index, size)
   if (ranges.length !== proof.length) return null
   return ranges.reduce(
     (hash, { from }, i) => (from > index ? node(hash, proof[i]!) : node(proof[i]!, hash)),
@@ -118,7 +120,7 @@ export function rootByInclusion(
  * Ranges whose hashes prove that a tree begins with an older tree (RFC 6962, section 2.1.2).
  * @param oldSize at least 1
  */
-export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
+export function consistencyProofRanges(oldSize: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   let range: LeafRange = { from: 0, to: size }
   // the part of the older tree in the range is a complete subtree only while the range begins with the first leaf
@@ -138,15 +140,15 @@ export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
  * Whether a tree begins with an older tree.
  * @param proof hashes of the ranges that prove it; empty for an older tree without leaves, and for the same tree
  */
-export function isConsistent(
-  { node }: TreeHash,
+export function isConsistencyProofValid(
+  { node }: TreeHasher,
   old: { size: number; root: Uint8Array },
   { size, root }: { size: number; root: Uint8Array },
   proof: readonly Uint8Array[],
 ): boolean {
   if (old.size > size) return false
   if (old.size === 0) return proof.length === 0
-  const ranges = consistencyRanges(old.size, size)
+  const ranges = consistencyProofRanges(old.size, size)
   if (ranges.length !== proof.length) return false
   const isWhole = ranges[0]?.from !== 0 && ranges[0]?.to === old.size
   const start = isWhole ? proof[0]! : old.root

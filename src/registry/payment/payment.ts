@@ -91,7 +91,7 @@ export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   nameWordText(target.name)
 
 /** True if a payment is for a name below a community. */
-export const isForCommunityName = (
+export const isPaymentForCommunityName = (
   payment: StoredPayment,
 ): payment is StoredPayment<CommunityNameTarget> => payment.target.kind === 'communityName'
 

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
 import {
   communityPaymentId,
+  deriveQuoteId,
   lastContiguousSequence,
   type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
   paymentSourceId,
   type QuotedProgram,
-  quoteId,
   verifyQuote,
 } from './quote.js'
 
@@ -32,7 +32,7 @@ const PROGRAM: QuotedProgram = {
 const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote => ({
   ...quoted,
   sequence: 1n,
-  quoteId: quoteId(KEY, PROGRAM, quoted),
+  quoteId: deriveQuoteId(KEY, PROGRAM, quoted),
   ...changes,
 })
 
@@ -83,20 +83,24 @@ describe('a payment', () => {
       expiresAt: 1_800_000_000n,
       referral: new Uint8Array(32),
     }
-    expect(toHex(quoteId(KEY, PROGRAM, quoted))).toBe(
+    expect(toHex(deriveQuoteId(KEY, PROGRAM, quoted))).toBe(
       '0xac00a270ded3d8822b25d00c9a990b1de450af8619375a3c5fbe36b8bf45bac6',
     )
   })
 
   it('is not quoted with numbers that the program cannot accept', () => {
     const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
-    expect(() => quoteId(KEY, PROGRAM, { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
-    expect(() => quoteId(KEY, PROGRAM, { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
+    expect(() => deriveQuoteId(KEY, PROGRAM, { ...quoted, amountWei: 2n ** 128n })).toThrow(
+      RangeError,
+    )
+    expect(() => deriveQuoteId(KEY, PROGRAM, { ...quoted, lamports: 2n ** 64n })).toThrow(
+      RangeError,
+    )
   })
 
   it.each(['payer', 'name', 'referral'])('is not quoted with a %s of 31 bytes', (word) => {
     const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
-    expect(() => quoteId(KEY, PROGRAM, { ...quoted, [word]: new Uint8Array(31) })).toThrow(
+    expect(() => deriveQuoteId(KEY, PROGRAM, { ...quoted, [word]: new Uint8Array(31) })).toThrow(
       'a word of a quote has 32 bytes, not 31',
     )
   })

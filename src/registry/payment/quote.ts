@@ -27,9 +27,9 @@ export interface PaidQuote extends PaymentTerms {
 }
 
 const WORD_BYTES = 32
-export const AMOUNT_BITS = 128n
+export const QUOTE_AMOUNT_BITS = 128n
 /** Lamports are a u64 on chain. Quotes stay below 2^63. */
-export const LAMPORTS_BITS = 63n
+export const QUOTE_LAMPORTS_BITS = 63n
 
 /** The program that a quote is paid to. */
 export interface QuotedProgram {
@@ -73,8 +73,11 @@ function canonical(
  * @returns 32 bytes
  * @throws RangeError for words that are not 32 bytes long, and for numbers that don't fit the program's arguments
  */
-export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentTerms): Buffer =>
-  createHmac('sha256', key).update(canonical(program, terms)).digest()
+export const deriveQuoteId = (
+  key: Uint8Array,
+  program: QuotedProgram,
+  terms: PaymentTerms,
+): Buffer => createHmac('sha256', key).update(canonical(program, terms)).digest()
 
 /**
  * Checks whether a payment has a quote of this deployment. Never throws for on-chain values.
@@ -86,7 +89,7 @@ export function verifyQuote(
   payment: PaidQuote,
 ): QuoteVerdict {
   const isOurs = keys.some((key) => {
-    const id = quoteId(key, program, payment)
+    const id = deriveQuoteId(key, program, payment)
     return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id)
   })
   return isOurs ? 'honoured' : 'foreign'

@@ -6,8 +6,8 @@ import {
   addressToWord,
   decodeAddress,
   decodeWallet,
-  lookupAddress,
   parseAddress,
+  parseWalletOrNull,
 } from './address.js'
 
 /** The vectors of EIP-55. */
@@ -46,7 +46,7 @@ describe('EVM addresses', () => {
       if (other === c) continue
       const wrong = vector.slice(0, i) + other + vector.slice(i + 1)
       expect(parseAddress(wrong), wrong).toBe('bad_checksum')
-      expect(lookupAddress(wrong), wrong).toBeNull()
+      expect(parseWalletOrNull(wrong), wrong).toBeNull()
     }
   })
 
@@ -158,7 +158,7 @@ describe('stored forms', () => {
     ['an EVM address', EIP55[0]!.toLowerCase()],
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
   ])('of any chain are decoded as wallets: %s', (_, text) => {
-    const wallet = lookupAddress(text)!
+    const wallet = parseWalletOrNull(text)!
     expect(wallet.text).toBe(text)
     expect(decodeWallet(wallet.bytes)).toEqual(wallet)
   })
@@ -172,7 +172,7 @@ describe('stored forms', () => {
   it.each(['', 'nobody', `${EIP55[0]!}0`])(
     'are refused for text that is no address: "%s"',
     (text) => {
-      expect(lookupAddress(text)).toBeNull()
+      expect(parseWalletOrNull(text)).toBeNull()
     },
   )
 

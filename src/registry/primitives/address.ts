@@ -3,7 +3,7 @@ import type { IdForms } from '../forms/form.js'
 import { ID_FORMS } from '../forms/index.js'
 import { toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { type OtherAddressType, parseOtherAddress } from './otherAddress.js'
+import { type OtherChainAddressType, parseOtherChainAddress } from './otherAddress.js'
 
 const BY_LENGTH = Object.entries(ID_FORMS) as [AddressType, IdForms][]
 
@@ -20,7 +20,7 @@ export interface Address {
 
 /** Wallet of any chain whose addresses can be recognized. A cluster may list it. */
 export interface Wallet extends Omit<Address, 'type'> {
-  type: AddressType | OtherAddressType
+  type: AddressType | OtherChainAddressType
 }
 
 /** Stored form of a raw address. */
@@ -50,7 +50,7 @@ export function parseAddress(input: string): Address | AddressProblem {
 export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address
-  const other = parseOtherAddress(input)
+  const other = parseOtherChainAddress(input)
   return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
@@ -58,7 +58,7 @@ const otherBytes = (text: string): Buffer =>
   Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
 /** Parses an address for a look-up; null for an invalid address, which is treated as unknown. */
-export function lookupAddress(input: string): Wallet | null {
+export function parseWalletOrNull(input: string): Wallet | null {
   const wallet = parseWallet(input)
   return typeof wallet === 'string' ? null : wallet
 }
@@ -68,7 +68,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
-  const other = parseOtherAddress(text)
+  const other = parseOtherChainAddress(text)
   if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
   return { ...other, bytes: raw }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bigIntToWord, fromHex, mapKey, toHex, txKey, wordToBigInt } from './bytes.js'
+import { bigIntToWord, fromHex, mapKey, toHex, txKeyOfHash, wordToBigInt } from './bytes.js'
 
 const bytes = fc.uint8Array({ maxLength: 64 })
 
@@ -50,7 +50,7 @@ describe('bytes', () => {
   })
 
   it('of a hash give a signed 64-bit key of the first eight bytes', () => {
-    expect(txKey(Buffer.from('ff'.repeat(8).padEnd(64, '0'), 'hex'))).toBe(-1n)
-    expect(txKey(Buffer.from(`0000000000000001${'ff'.repeat(24)}`, 'hex'))).toBe(1n)
+    expect(txKeyOfHash(Buffer.from('ff'.repeat(8).padEnd(64, '0'), 'hex'))).toBe(-1n)
+    expect(txKeyOfHash(Buffer.from(`0000000000000001${'ff'.repeat(24)}`, 'hex'))).toBe(1n)
   })
 })

@@ -29,4 +29,4 @@ export function bigIntToWord(value: bigint): Buffer {
 }
 
 /** Look-up key of a transaction hash: its first 8 bytes. Readers also compare the whole hash. */
-export const txKey = (hash: Buffer): bigint => hash.readBigInt64BE(0)
+export const txKeyOfHash = (hash: Buffer): bigint => hash.readBigInt64BE(0)

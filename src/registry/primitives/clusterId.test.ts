@@ -3,7 +3,7 @@ import { encodePacked, keccak256 } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, parseAddress } from './address.js'
 import { toHex } from './bytes.js'
-import { clusterId, parseClusterId } from './clusterId.js'
+import { deriveClusterId, parseClusterId } from './clusterId.js'
 import { NETWORK_CODE, NETWORKS, type Network } from './network.js'
 
 const stored = (text: string): Buffer => {
@@ -24,7 +24,7 @@ describe('clusterId', () => {
   ] satisfies [Network, Buffer, number, string][])(
     'on %s of %s, number %d',
     (network, creator, n, id) => {
-      expect(toHex(clusterId(network, creator, n))).toBe(id)
+      expect(toHex(deriveClusterId(network, creator, n))).toBe(id)
     },
   )
 
@@ -42,7 +42,7 @@ describe('clusterId', () => {
             ['uint8', 'bytes32', 'uint64'],
             [NETWORK_CODE[network], toHex(addressToWord(creator)), BigInt(n)],
           )
-          expect(toHex(clusterId(network, creator, n))).toBe(keccak256(packed))
+          expect(toHex(deriveClusterId(network, creator, n))).toBe(keccak256(packed))
         },
       ),
     )

@@ -8,7 +8,7 @@ import { NETWORK_CODE, type Network } from './network.js'
  * deleted, so a creator's used numbers are 0 … k-1, and a rebuild derives the same ids.
  * @param creator stored address (see address.ts)
  */
-export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {
+export function deriveClusterId(network: Network, creator: Uint8Array, n: number): Buffer {
   const input = Buffer.alloc(41)
   input[0] = NETWORK_CODE[network]
   input.set(addressToWord(creator), 1)

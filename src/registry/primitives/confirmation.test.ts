@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import {
-  type Confirmation,
-  confirmation,
+  type ConfirmationPolicy,
   confirmationRulesOf,
-  defaultConfirmation,
+  confirmationSchema,
+  defaultConfirmationPolicy,
 } from './confirmation.js'
 
 const finalized = { kind: 'tag', tag: 'finalized' } as const
@@ -17,20 +17,20 @@ it.each([
   ['spoke', '137', finalized],
   ['spoke', undefined, depth(10)],
 ] as const)('a %s of the label %s waits by default for %o', (role, label, policy) => {
-  expect(defaultConfirmation(role, label)).toEqual(policy)
+  expect(defaultConfirmationPolicy(role, label)).toEqual(policy)
 })
 
-interface Case<Kind extends Confirmation['kind']> {
+interface Case<Kind extends ConfirmationPolicy['kind']> {
   /** As the chains file has it. */
   given: unknown
-  policy: Extract<Confirmation, { kind: Kind }>
+  policy: Extract<ConfirmationPolicy, { kind: Kind }>
   tagged?: number
   confirmed: number
   bridgeBlocks: number
 }
 
 /** By kind, so that a new kind does not compile without a case of its own. */
-const CASES: { [Kind in Confirmation['kind']]: [Case<Kind>, ...Case<Kind>[]] } = {
+const CASES: { [Kind in ConfirmationPolicy['kind']]: [Case<Kind>, ...Case<Kind>[]] } = {
   tag: [
     { given: 'safe', policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
     { given: 'finalized', policy: finalized, confirmed: -1, bridgeBlocks: 64 },
@@ -44,7 +44,7 @@ const CASES: { [Kind in Confirmation['kind']]: [Case<Kind>, ...Case<Kind>[]] } =
 it.each(Object.values(CASES).flat())(
   '$given of a chains file is read as $policy',
   ({ given, policy }) => {
-    expect(confirmation.parse(given)).toEqual(policy)
+    expect(confirmationSchema.parse(given)).toEqual(policy)
   },
 )
 
@@ -58,5 +58,5 @@ it.each(Object.values(CASES).flat())(
 )
 
 it.each(['latest', { blocks: -1 }, {}])('%o is not a valid policy', (policy) => {
-  expect(confirmation.safeParse(policy).success).toBe(false)
+  expect(confirmationSchema.safeParse(policy).success).toBe(false)
 })

@@ -4,22 +4,22 @@ import { z } from 'zod'
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
 type Tag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
-export const CONFIRMED_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
+export const CONFIRMED_BLOCK_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
 
 /**
  * Form of a confirmation policy in the chains file: a block tag of the node, or the number of blocks on top of a
  * confirmed block.
  */
-export const confirmation = z.union([
-  z.enum(CONFIRMED_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
+export const confirmationSchema = z.union([
+  z.enum(CONFIRMED_BLOCK_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
   z
     .strictObject({ blocks: z.int().nonnegative() })
     .transform(({ blocks }) => ({ kind: 'depth' as const, blocks })),
 ])
 
 /** Which blocks of an EVM chain count as confirmed. */
-export type Confirmation = z.output<typeof confirmation>
-type Of<Kind extends Confirmation['kind']> = Extract<Confirmation, { kind: Kind }>
+export type ConfirmationPolicy = z.output<typeof confirmationSchema>
+type Of<Kind extends ConfirmationPolicy['kind']> = Extract<ConfirmationPolicy, { kind: Kind }>
 
 export interface ConfirmationRules {
   /** Tag of a block to read in addition to the latest one, null for none. */
@@ -34,24 +34,25 @@ export interface ConfirmationRules {
   bridgeBlocks: number
 }
 
-const RULES: { readonly [Kind in Confirmation['kind']]: (policy: Of<Kind>) => ConfirmationRules } =
-  {
-    tag: ({ tag }) => ({
-      tag,
-      confirmedOf: (_, tagged = -1) => tagged,
-      bridgeBlocks: BRIDGE_BLOCKS[tag],
-    }),
-    depth: ({ blocks }) => ({
-      tag: null,
-      confirmedOf: (latest) => latest - blocks,
-      bridgeBlocks: Math.max(1, blocks),
-    }),
-  }
+const RULES: {
+  readonly [Kind in ConfirmationPolicy['kind']]: (policy: Of<Kind>) => ConfirmationRules
+} = {
+  tag: ({ tag }) => ({
+    tag,
+    confirmedOf: (_, tagged = -1) => tagged,
+    bridgeBlocks: BRIDGE_BLOCKS[tag],
+  }),
+  depth: ({ blocks }) => ({
+    tag: null,
+    confirmedOf: (latest) => latest - blocks,
+    bridgeBlocks: Math.max(1, blocks),
+  }),
+}
 
-export const confirmationRulesOf = (policy: Confirmation): ConfirmationRules =>
+export const confirmationRulesOf = (policy: ConfirmationPolicy): ConfirmationRules =>
   RULES[policy.kind](policy as never)
 
-const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }
+const FINALIZED: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
 
 /**
  * Chains whose `safe` block is in data posted to L1, and can only be reorged together with L1's block: OP Stack and
@@ -62,10 +63,10 @@ const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }
 const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
 
 /** Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`. */
-export function defaultConfirmation(
+export function defaultConfirmationPolicy(
   role: 'hub' | 'spoke',
   label: string | undefined,
-): Confirmation {
+): ConfirmationPolicy {
   if (role === 'hub') return FINALIZED
   if (label === undefined) return { kind: 'depth', blocks: 10 }
   return SAFE_LABELS.has(label) ? { kind: 'tag', tag: 'safe' } : FINALIZED

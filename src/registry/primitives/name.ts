@@ -4,11 +4,12 @@ import { isCanonicalName, NAME_MAX_BYTES, NAME_RULE, parseName } from './nameRul
 export const DEFAULT_WALLET_NAME = 'main'
 
 /** Text of a cluster's name without the slash at its end. */
-export const withoutSlash = (input: string): string =>
+export const withoutTrailingSlash = (input: string): string =>
   input.endsWith('/') ? input.slice(0, -1) : input
 
 /** Canonical cluster name of a text in paths and lists: `foobar`, `foobar/` and `FooBar` give the same. */
-export const parseClusterName = (input: string): string | null => parseName(withoutSlash(input))
+export const parseClusterName = (input: string): string | null =>
+  parseName(withoutTrailingSlash(input))
 
 export interface FullName {
   cluster: string

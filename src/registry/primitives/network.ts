@@ -12,7 +12,7 @@ export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 
  * Labels of chains that a request may name, with their network. A family whose chains share one label has it in its
  * row of families.ts.
  */
-export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
+export const NETWORK_OF_CHAIN_LABEL: Readonly<Record<string, Network>> = {
   '1': 'mainnet',
   '10': 'mainnet',
   '56': 'mainnet',

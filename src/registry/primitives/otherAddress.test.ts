@@ -6,7 +6,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, decodeWallet, parseAddress, parseWallet, type Wallet } from './address.js'
-import { OTHER_ADDRESS_TYPES, parseOtherAddress } from './otherAddress.js'
+import { OTHER_CHAIN_ADDRESS_TYPES, parseOtherChainAddress } from './otherAddress.js'
 
 /** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
 const KNOWN: readonly (readonly [type: string, text: string])[] = [
@@ -34,15 +34,15 @@ const TEXTS = [...KNOWN.map(([, text]) => text), ...SIGNERS.flat()]
 
 describe('addresses of other chains', () => {
   it.each(SIGNERS)('%s, which can sign, has a known type and a stored form', (text) => {
-    const known = parseOtherAddress(text)!
-    expect([...OTHER_ADDRESS_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(
+    const known = parseOtherChainAddress(text)!
+    expect([...OTHER_CHAIN_ADDRESS_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(
       known.type,
     )
     expect(decodeWallet((parseWallet(text) as Wallet).bytes)).toMatchObject(known)
   })
 
   it.each(KNOWN)('%s: %s', (type, text) => {
-    expect(parseOtherAddress(text)).toEqual({ type, text })
+    expect(parseOtherChainAddress(text)).toEqual({ type, text })
     const wallet = parseWallet(text)
     expect(wallet).toMatchObject({ type, text })
     if (typeof wallet === 'string') return
@@ -56,26 +56,26 @@ describe('addresses of other chains', () => {
   it.each(KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))(
     'in upper case are equal if their form allows it: %s %s',
     (type, text) => {
-      expect(parseOtherAddress(text.toUpperCase())).toEqual({ type, text })
+      expect(parseOtherChainAddress(text.toUpperCase())).toEqual({ type, text })
     },
   )
 
   it('in mixed case are equal in hex, and invalid in bech32', () => {
-    expect(parseOtherAddress(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
-    expect(parseOtherAddress('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
+    expect(parseOtherChainAddress(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
+    expect(parseOtherChainAddress('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
   })
 
   it('of Cosmos Hub have a type without a prefix', () => {
     // bech32 of the bytes 1 to 20, as in the documentation of Cosmos libraries
     const known = 'cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu'
-    expect(parseOtherAddress(known)).toEqual({ type: 'cosmos', text: known })
+    expect(parseOtherChainAddress(known)).toEqual({ type: 'cosmos', text: known })
   })
 
   it.each(['osmo', 'celestia', 'inj'])(
     'of Cosmos chains have a type with their prefix: %s',
     (prefix) => {
       const text = bech32.encode(prefix, bech32.toWords(Buffer.alloc(20, 7)))
-      expect(parseOtherAddress(text)).toEqual({ type: `cosmos-${prefix}`, text })
+      expect(parseOtherChainAddress(text)).toEqual({ type: `cosmos-${prefix}`, text })
     },
   )
 
@@ -85,12 +85,12 @@ describe('addresses of other chains', () => {
     // NIP-19: 32 bytes in bech32 too
     ['a Nostr key', 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'],
   ])('in bech32 are refused otherwise: %s', (_, junk) => {
-    expect(parseOtherAddress(junk)).toBeNull()
+    expect(parseOtherChainAddress(junk)).toBeNull()
   })
 
   it('of 32 bytes of a Cosmos chain are accounts too (ADR 028)', () => {
     const text = bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7)))
-    expect(parseOtherAddress(text)).toEqual({ type: 'cosmos-osmo', text })
+    expect(parseOtherChainAddress(text)).toEqual({ type: 'cosmos-osmo', text })
   })
 
   const words = (bytes: number) => bech32.toWords(Buffer.alloc(bytes, 7))
@@ -107,7 +107,7 @@ describe('addresses of other chains', () => {
     ['bits left over that are not zero', bech32.encode('osmo', [...words(20).slice(0, -1), 1, 1])],
     ['a digit in its prefix', bech32.encode('osmo2', words(20))],
     ['more than 90 characters', bech32.encode('osmosisosmosisosmosi', words(43), 200)],
-  ])('are refused with %s', (_, text) => expect(parseOtherAddress(text)).toBeNull())
+  ])('are refused with %s', (_, text) => expect(parseOtherChainAddress(text)).toBeNull())
 
   const checked = (version: number, bytes: number) => {
     const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
@@ -116,10 +116,10 @@ describe('addresses of other chains', () => {
   }
 
   it('in base58 have 25 bytes, a known version, and a checksum', () => {
-    expect(parseOtherAddress(base58.encode(checked(48, 20)))).toMatchObject({
+    expect(parseOtherChainAddress(base58.encode(checked(48, 20)))).toMatchObject({
       type: 'litecoin-p2pkh',
     })
-    expect(parseOtherAddress(base58xrp.encode(checked(0, 20)))).toMatchObject({
+    expect(parseOtherChainAddress(base58xrp.encode(checked(0, 20)))).toMatchObject({
       type: 'ripple-classic',
     })
   })
@@ -131,7 +131,7 @@ describe('addresses of other chains', () => {
     ["Ripple's base58, another version", base58xrp.encode(checked(5, 20))],
     ["Ripple's base58, a byte too long", base58xrp.encode(checked(0, 21))],
   ])('in base58 are refused otherwise: %s', (_, text) => {
-    expect(parseOtherAddress(text)).toBeNull()
+    expect(parseOtherChainAddress(text)).toBeNull()
   })
 
   it.each(['osmo', 'juno'])('of Cosmos chains are never parsed as Solana keys: %s', (prefix) => {
@@ -175,20 +175,20 @@ describe('addresses of other chains', () => {
       fc.property(sample, fc.nat(), letter, (text, at, other) => {
         const i = at % text.length
         fc.pre(text[i] !== other)
-        expect(parseOtherAddress(text.slice(0, i) + other + text.slice(i + 1))).toBeNull()
+        expect(parseOtherChainAddress(text.slice(0, i) + other + text.slice(i + 1))).toBeNull()
       }),
       { numRuns: 500 },
     )
   })
 
   it('are distinguished from other texts quickly', () => {
-    fc.assert(fc.property(fc.string(), (text) => parseOtherAddress(text) === null))
+    fc.assert(fc.property(fc.string(), (text) => parseOtherChainAddress(text) === null))
   })
 
   it.each(['1', 'q', 'z', 'r', 'T', 'bc1', '0x'])(
     'are distinguished from a long text of %s quickly',
     (part) => {
-      expect(parseOtherAddress(part.repeat(100_000))).toBeNull()
+      expect(parseOtherChainAddress(part.repeat(100_000))).toBeNull()
     },
   )
 

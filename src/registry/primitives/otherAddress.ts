@@ -2,25 +2,25 @@ import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
 /** Types of addresses of other chains, recognized by form and checksum, named as in the client `@clustersxyz/sdk`. */
-export const OTHER_ADDRESS_TYPES = [
+export const OTHER_CHAIN_ADDRESS_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
   ...['dogecoin', 'tron', 'ripple-classic', 'aptos', 'cosmos'],
 ] as const
-export type OtherAddressType = (typeof OTHER_ADDRESS_TYPES)[number] | `cosmos-${string}`
+export type OtherChainAddressType = (typeof OTHER_CHAIN_ADDRESS_TYPES)[number] | `cosmos-${string}`
 
-export interface OtherAddress {
-  type: OtherAddressType
+export interface OtherChainAddress {
+  type: OtherChainAddressType
   /** Canonical form. */
   text: string
 }
 
 /** Parses an address of another chain, null for other text. */
-export const parseOtherAddress = (input: string): OtherAddress | null =>
+export const parseOtherChainAddress = (input: string): OtherChainAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
 /** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature distinguishes them. */
-const readAptos = (input: string): OtherAddress | null =>
+const readAptos = (input: string): OtherChainAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 
 /** BIP 173 allows either case, not both, and 90 characters. */
@@ -46,7 +46,7 @@ export function decodeBech32(input: string): Decoded | null {
 /** Whether a text has a valid bech32 checksum, with any prefix. A base58 key does not have one by chance. */
 export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
-function readBech32(input: string): OtherAddress | null {
+function readBech32(input: string): OtherChainAddress | null {
   const decoded = decodeBech32(input)
   const type = decoded && (segwitType(decoded) ?? cosmosType(decoded))
   return type && { type, text: input.toLowerCase() }
@@ -63,7 +63,7 @@ const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
 ])
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
-function segwitType({ coder, prefix, words }: Decoded): OtherAddressType | null {
+function segwitType({ coder, prefix, words }: Decoded): OtherChainAddressType | null {
   const chain = SEGWIT.get(prefix)
   if (!chain) return null
   const length = bytesOf(words.slice(1))
@@ -90,7 +90,7 @@ const NOT_COSMOS = new Set([
 ])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
-function cosmosType({ coder, prefix, words }: Decoded): OtherAddressType | null {
+function cosmosType({ coder, prefix, words }: Decoded): OtherChainAddressType | null {
   const length = bytesOf(words)
   if (coder !== bech32 || NOT_COSMOS.has(prefix) || (length !== 20 && length !== 32)) return null
   return prefix === 'cosmos' ? 'cosmos' : `cosmos-${prefix}`
@@ -100,7 +100,7 @@ function cosmosType({ coder, prefix, words }: Decoded): OtherAddressType | null 
  * Type by the version byte before a 20-byte hash. A shared version (0x05 of old Litecoin scripts) counts as
  * Bitcoin's.
  */
-const VERSION: Readonly<Record<number, OtherAddressType>> = {
+const VERSION: Readonly<Record<number, OtherChainAddressType>> = {
   0: 'bitcoin-p2pkh',
   5: 'bitcoin-p2sh',
   111: 'bitcoin-p2pkh',
@@ -117,7 +117,7 @@ const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
 const CHECKED_BYTES = 25
 
 /** Parses an address in base58. XRPL has its own base58 alphabet. */
-function readBase58(input: string): OtherAddress | null {
+function readBase58(input: string): OtherChainAddress | null {
   if (!CHECKED.test(input)) return null
   const type = VERSION[versionOf(base58.decode(input)) ?? -1]
   if (type) return { type, text: input }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../../test/support/newJob.js'
-import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
+import type { JobKind, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
@@ -13,11 +13,11 @@ import {
 import { applyJobEvent, type JobEvent } from './index.js'
 import { type BlockhashJob, parkJobOnceVoid } from './job.js'
 
-const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
+const tx: SolanaJobTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
-const step = (job: BlockhashJob, event: JobEvent<BlockhashTx>): BlockhashJob =>
+const step = (job: BlockhashJob, event: JobEvent<SolanaJobTx>): BlockhashJob =>
   applyJobEvent(job, event, now)
-const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<BlockhashTx>('j', kind)
+const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<SolanaJobTx>('j', kind)
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
@@ -30,7 +30,7 @@ const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
 const HELD: JobPaymentView = { is: 'held' }
 const GONE: JobPaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
-const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<SolanaJobTx>): BlockhashAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {

@@ -1,5 +1,5 @@
 import type { SolanaTxStatus } from '../../chains/solana/signer.js'
-import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
+import type { JobKind, ParkReason, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
 import { type BlockhashJob, hasJobEnded } from './job.js'
@@ -53,8 +53,8 @@ export type BlockhashAction =
   | { do: 'look' }
   | { do: 'sign' }
   /** Send the same bytes, perhaps again: no block contains them. */
-  | { do: 'broadcast'; tx: BlockhashTx }
-  | { do: 'record'; event: JobEvent<BlockhashTx> }
+  | { do: 'broadcast'; tx: SolanaJobTx }
+  | { do: 'record'; event: JobEvent<SolanaJobTx> }
 
 export function planBlockhashJob(
   job: BlockhashJob,
@@ -104,4 +104,4 @@ function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAct
 }
 
 const expire = (reason: string): BlockhashAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<SolanaJobTx>): BlockhashAction => ({ do: 'record', event })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
 import { estimateGasFees, maxTransactionCostWei } from '../../chains/evm/gasFees.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import type { NonceTx } from '../../registry/outbox.js'
+import type { EvmJobTx } from '../../registry/outbox.js'
 import { applyJobEvent, REPRICE_AFTER_FAILURES, type SpendPolicy } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
@@ -36,7 +36,7 @@ function offerUntilTaken(
       const { fees, gas, purpose, valueWei } = action
       const hash = `0x${job.txs.length}` as const
       const about = { hash, raw: hash, purpose, gas, valueWei, sentBlock: null, isRejected: false }
-      const tx: NonceTx = { ...about, ...fees }
+      const tx: EvmJobTx = { ...about, ...fees }
       job = applyJobEvent(job, { is: 'signed', nonce: 3, tx }, view)
       continue
     }

@@ -4,9 +4,9 @@ import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
+  type EvmJobTx,
   type JobProgress,
   type JobTx,
-  type NonceTx,
   PARKED_ABOVE_DELIVERY_LIMIT,
   type ParkReason,
   type TxPurpose,
@@ -54,8 +54,8 @@ export type JobAction =
       fees: GasFees
       valueWei: bigint
     }
-  | { do: 'broadcast'; tx: NonceTx }
-  | { do: 'record'; event: JobEvent<NonceTx> }
+  | { do: 'broadcast'; tx: EvmJobTx }
+  | { do: 'record'; event: JobEvent<EvmJobTx> }
 
 export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
@@ -208,7 +208,7 @@ function pause<Job extends JobProgress>(
 function withTx<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
-  change: Partial<NonceTx>,
+  change: Partial<EvmJobTx>,
 ): JobProgress<Tx> {
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }

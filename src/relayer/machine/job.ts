@@ -1,9 +1,9 @@
 import {
-  type BlockhashTx,
+  type EvmJobTx,
   type JobProgress,
-  type NonceTx,
   PARKED_BELOW_REFUSAL_COST,
   type ParkReason,
+  type SolanaJobTx,
 } from '../../registry/outbox.js'
 
 /**
@@ -16,8 +16,8 @@ import {
  * paid again with the same account. So a new transaction requires that the last blockhash has expired in confirmed
  * blocks, and that the account, read in a later slot, still has the payment of the job's sequence.
  */
-export type NonceJob = JobProgress<NonceTx>
-export type BlockhashJob = JobProgress<BlockhashTx>
+export type NonceJob = JobProgress<EvmJobTx>
+export type BlockhashJob = JobProgress<SolanaJobTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
 export function parkJobOnceVoid<Job extends JobProgress>(job: Job): Job {

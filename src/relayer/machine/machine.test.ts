@@ -11,7 +11,7 @@ import {
   txOf,
 } from '../../../test/model/nonceJobs.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { NonceTx } from '../../registry/outbox.js'
+import type { EvmJobTx } from '../../registry/outbox.js'
 import {
   applyJobEvent,
   type ChainSnapshot,
@@ -38,10 +38,10 @@ const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
 const permanent = { class: 'permanent', reason: 'gas_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
-const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
-const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
+const prepare = (purpose: EvmJobTx['purpose']) => ({ do: 'prepare', purpose })
+const send = (tx: EvmJobTx | undefined) => ({ do: 'broadcast', tx })
 /** The action that replaces a transaction with the same nonce. */
-const sign = (purpose: NonceTx['purpose'], change: object = {}) => ({
+const sign = (purpose: EvmJobTx['purpose'], change: object = {}) => ({
   do: 'sign',
   purpose,
   nonce: 3,
@@ -203,7 +203,7 @@ describe('apply', () => {
 
   it('is sent alone from the chain’s first refusal on, but not because of an unavailable node', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
-    const goesAlone = (job: NonceJob, event: JobEvent<NonceTx>) =>
+    const goesAlone = (job: NonceJob, event: JobEvent<EvmJobTx>) =>
       applyJobEvent(job, event, at).alone
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
     expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)

@@ -7,7 +7,7 @@ import {
   replacementGasFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { NonceTx, TxPurpose } from '../../registry/outbox.js'
+import type { EvmJobTx, TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   type ChainSnapshot,
@@ -105,7 +105,7 @@ export const MAX_HEAD_LEAD_BLOCKS = 100
  * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a wrong answer caused, since
  * nothing happens until that block.
  */
-const wasSent = ({ sentBlock }: NonceTx, { head }: ChainSnapshot): boolean =>
+const wasSent = ({ sentBlock }: EvmJobTx, { head }: ChainSnapshot): boolean =>
   sentBlock !== null && sentBlock <= head + MAX_HEAD_LEAD_BLOCKS
 
 /** A job whose nonce no transaction has used, as the rows of the table below need it. */
@@ -113,7 +113,7 @@ interface UnusedNonce {
   job: NonceJob
   seen: ChainSnapshot
   /** The newest transaction. */
-  tx: NonceTx
+  tx: EvmJobTx
   isSent: boolean
   /** Purpose of the transaction that has to use the nonce. */
   purpose: TxPurpose
@@ -265,9 +265,9 @@ function raisedFees(
   return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
 }
 
-function planStuck(tx: NonceTx, seen: ChainSnapshot): JobAction {
+function planStuck(tx: EvmJobTx, seen: ChainSnapshot): JobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
-const record = (event: JobEvent<NonceTx>): JobAction => ({ do: 'record', event })
+const record = (event: JobEvent<EvmJobTx>): JobAction => ({ do: 'record', event })

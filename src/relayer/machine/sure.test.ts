@@ -10,7 +10,7 @@ import {
 } from '../../../test/model/nonceJobs.js'
 import { newJob } from '../../../test/support/newJob.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { NonceTx } from '../../registry/outbox.js'
+import type { EvmJobTx } from '../../registry/outbox.js'
 import { applyJobEvent, type ChainSnapshot } from './index.js'
 import { type NonceJob, parkJobOnceVoid } from './job.js'
 import { planNonceJob } from './nonce.js'
@@ -93,7 +93,7 @@ it('a signed transaction does not delay later nonces while only one node reports
 it('a noop is sent and replaced after a single report, since a wrong one does no harm', () => {
   const cancel = txOf(1, { purpose: 'cancel', valueWei: 0n })
   const noop: NonceJob = {
-    ...newJob<NonceTx>('n', 'noop'),
+    ...newJob<EvmJobTx>('n', 'noop'),
     state: 'signed',
     nonce: 3,
     txs: [cancel],

@@ -1,4 +1,4 @@
-import { CONFIRMED_TAGS } from '../../registry/primitives/confirmation.js'
+import { CONFIRMED_BLOCK_TAGS } from '../../registry/primitives/confirmation.js'
 import type { Forks } from './forks.js'
 import type { AnswerFault } from './kinds.js'
 import { wrongAnswerTo } from './lies.js'
@@ -94,7 +94,7 @@ async function ofLogs(
   return changed && { result: changed }
 }
 
-const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_TAGS]
+const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
 
 /** Answer of a node that lags by some blocks. */
 async function staleAnswer(

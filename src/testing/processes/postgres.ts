@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
-import { hasProcess } from '../../ops/hasProcess.js'
+import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { locatePart } from './platform.js'
 import { withPostgres } from './postgresClient.js'
@@ -239,5 +239,5 @@ async function clearPidFile(dataDir: string): Promise<void> {
   if (commandLine && !commandLine.includes('postgres'))
     fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
   // a killed process keeps its id until its parent reaps it
-  if (commandLine === undefined) await waitFor(() => !hasProcess(pid), PATIENCE_MS)
+  if (commandLine === undefined) await waitFor(() => !doesProcessExist(pid), PATIENCE_MS)
 }

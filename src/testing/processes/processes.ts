@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasProcess } from '../../ops/hasProcess.js'
+import { doesProcessExist } from '../../ops/hasProcess.js'
 
 const POLL_MS = 25
 const TAIL_BYTES = 4_096
@@ -20,7 +20,7 @@ export interface ProcessIdentity {
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   if (process.platform !== 'linux')
-    return hasProcess(pid) ? { startedAt: '', commandLine: '', parentPid: 0 } : undefined
+    return doesProcessExist(pid) ? { startedAt: '', commandLine: '', parentPid: 0 } : undefined
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // the second field is the name in parentheses and may hold spaces, so split after it

@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { pageOfPath } from '../paths.js'
 import { serviceFacts } from './lib/service.js'
 import { PageFrame } from './parts/frame.js'
-import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
+import { AddressPage, NameBelowCommunityPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
 import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
@@ -15,7 +15,7 @@ const PAGES = {
   account: lazy(() => import('./account/index.js')),
   reference: lazy(() => import('./reference/index.js')),
   name: NamePage,
-  member: MemberPage,
+  member: NameBelowCommunityPage,
   tx: TxPage,
   address: AddressPage,
   search: LookupRedirect,

@@ -1,14 +1,14 @@
 import {
-  commonQuoteAnswer,
+  commonQuoteJson,
   quoteRequest,
   RegistrationBody,
 } from '../../../src/api/families/family.js'
 import { okAnswer } from '../../../src/api/http/answer.js'
 import { route } from '../../../src/api/http/route.js'
-import { manyNames, type SampleAddress } from '../../../src/api/http/sampleRequests.js'
+import { type PickSampleAddress, sampleQuoteBody } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
-import { CHAIN_PRICE } from '../../../src/api/limits/costs.js'
-import { quoteOnChain } from '../../../src/api/names/quote.js'
+import { CHAIN_CALL_PRICE } from '../../../src/api/limits/costs.js'
+import { quoteRegistrationOnChain } from '../../../src/api/names/quote.js'
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/journal/chains.js'
 import { okResult, runCheck } from '../../../src/ops/finding.js'
@@ -16,19 +16,23 @@ import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
 
-const sender: SampleAddress = ({ evmAddress }) => evmAddress()
+const sender: PickSampleAddress = ({ evmAddress }) => evmAddress()
 
 const quote = route.post('/v1/names/register/ledger', {
-  bad: { what: '101 names', body: manyNames(LEDGER.label, sender, 101), error: 'too_many' },
-  costliest: { what: '100 names', body: manyNames(LEDGER.label, sender, 100) },
+  bad: { what: '101 names', body: sampleQuoteBody(LEDGER.label, sender, 101), error: 'too_many' },
+  costliest: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
   summary: 'Orders for registering names from the ledger',
   body: RegistrationBody.extend({ network: z.string() }),
-  price: CHAIN_PRICE,
+  price: CHAIN_CALL_PRICE,
   responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
   async handle({ body, isTestnet }, context) {
-    const quoted = await quoteOnChain(context, quoteRequest(body, isTestnet), isLedgerPort)
-    return okAnswer({ type: LEDGER.key, ...commonQuoteAnswer(quoted), orders: quoted.orders })
+    const quoted = await quoteRegistrationOnChain(
+      context,
+      quoteRequest(body, isTestnet),
+      isLedgerPort,
+    )
+    return okAnswer({ type: LEDGER.key, ...commonQuoteJson(quoted), orders: quoted.orders })
   },
 })
 

@@ -1,12 +1,12 @@
 import bs58 from 'bs58'
-import { NATIVE } from '../../../src/registry/community/rules.js'
+import { NATIVE_COIN } from '../../../src/registry/community/rules.js'
 import type { HubNameTarget, Payment } from '../../../src/registry/payment/payment.js'
 import {
+  deriveQuoteId,
   type PaidQuote,
   paymentMessageId,
   paymentSourceId,
   type QuotedProgram,
-  quoteId,
   verifyQuote,
 } from '../../../src/registry/payment/quote.js'
 import { addressToWord, parseAddress } from '../../../src/registry/primitives/address.js'
@@ -46,7 +46,7 @@ function storedAddress(text: string): Buffer {
 /** An order under a quote of ours. */
 export const orderOf = (key: Uint8Array, terms: Terms): Order => ({
   ...terms,
-  quoteId: toHex(quoteId(key, PROGRAM, termsOf(terms))),
+  quoteId: toHex(deriveQuoteId(key, PROGRAM, termsOf(terms))),
 })
 
 /** A payment of the ledger as it is stored. */
@@ -68,7 +68,7 @@ export function storedPayment(
     blockHash: null,
     sequence: paid.sequence,
     payer: storedAddress(paid.payer),
-    money: { token: NATIVE, amount: terms.lamports },
+    money: { token: NATIVE_COIN, amount: terms.lamports },
     referral: null,
     paidMs: paid.timeMs,
     target: {

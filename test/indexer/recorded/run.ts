@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { expect } from 'vitest'
-import { evmStatus } from '../../../src/api/status/evm.js'
+import { evmTxStatus } from '../../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../../src/chains/evm/chain.js'
 import { readChain, registerChain } from '../../../src/db/journal/chains.js'
@@ -305,7 +305,7 @@ export async function falteringRun(
 /** Status of a transaction that no chain has. */
 async function statusOf({ pool }: RecordedWorld, tx: Hex): Promise<string> {
   try {
-    return (await evmStatus(contextOf(pool), tx)).status
+    return (await evmTxStatus(contextOf(pool), tx)).status
   } catch (error) {
     if (error instanceof ChainUnavailableError) return 'not_found'
     throw error

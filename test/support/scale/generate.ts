@@ -3,8 +3,8 @@ import { migrate } from '../../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../../src/db/pg/pool.js'
 import { encodeChange, type SignedChange } from '../../../src/registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../../src/registry/journal/decode.js'
-import { txKey } from '../../../src/registry/primitives/bytes.js'
-import { clusterId } from '../../../src/registry/primitives/clusterId.js'
+import { txKeyOfHash } from '../../../src/registry/primitives/bytes.js'
+import { deriveClusterId } from '../../../src/registry/primitives/clusterId.js'
 import {
   isPrivate,
   isVerified,
@@ -108,7 +108,7 @@ class Entries {
     const block = FIRST_BLOCK + Math.floor(this.#bids / BIDS_A_BLOCK)
     const position = { chain: CHAIN, block, logIndex: this.#bids % BIDS_A_BLOCK }
     this.#bids += 1
-    return decodeEntry({ kind: 'bid', position, txKey: txKey(hash), causeMs, body })
+    return decodeEntry({ kind: 'bid', position, txKey: txKeyOfHash(hash), causeMs, body })
   }
 }
 
@@ -135,7 +135,7 @@ function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs
     }
     to.push(changed({ kind: 'add_wallets', actor, wallets }, causeMs))
   }
-  const id = clusterId(NETWORK, actor, 0)
+  const id = deriveClusterId(NETWORK, actor, 0)
   for (const wallet of accepting)
     to.push(changed({ kind: 'verify_wallet', actor: wallet, clusterId: id }, causeMs))
 }

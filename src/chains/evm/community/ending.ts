@@ -1,5 +1,5 @@
 import { zeroAddress, zeroHash } from 'viem'
-import { NATIVE } from '../../../registry/community/rules.js'
+import { NATIVE_COIN } from '../../../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../../registry/payment/payment.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
@@ -75,7 +75,7 @@ export const paymentStruct = ({
 
 /** Address of a token in the contract. The zero address stands for the chain's coin. */
 export const tokenAddress = (token: string): Hex =>
-  token === NATIVE ? zeroAddress : (token as Hex)
+  token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
 export const readPaymentOutcomes = (
   call: Call,

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import {
   type CommunityNameTarget,
-  isForCommunityName,
+  isPaymentForCommunityName,
   type StoredPayment,
 } from '../../../registry/payment/payment.js'
 import type { OwedMoney, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
@@ -37,7 +37,7 @@ export async function owedByPayments(
   const at = rpcQuantity(latest.number)
   const read = contractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
-    heldOf(call, payments, question.payments.filter(isForCommunityName), at),
+    heldOf(call, payments, question.payments.filter(isPaymentForCommunityName), at),
     inBatches(tokens, ASKED_AT_ONCE, (token) =>
       read('creditOf', [payer as Hex, tokenAddress(token)]),
     ),

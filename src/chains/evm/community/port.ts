@@ -1,7 +1,7 @@
 import { encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { fallbackIf } from '../../../ops/log/errors.js'
-import { NATIVE } from '../../../registry/community/rules.js'
+import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
+import { NATIVE_COIN } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
@@ -42,7 +42,7 @@ export function createCommunityPort(
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
       const payment = paymentOf(communityPayments, request)
       const { token, amount } = request.price
-      if (token === NATIVE) return payment
+      if (token === NATIVE_COIN) return payment
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
       const question = encodeCall(erc20Abi, 'allowance', [request.payer as Hex, communityPayments])
       const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
@@ -81,7 +81,7 @@ async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> 
     bytecode: tokenProbeBytecode,
     args: [token, question],
   })
-  const answer = await fallbackIf(
+  const answer = await fallbackOnExpectedError(
     call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
     isEvmFailure,
     NO_ANSWER,
@@ -109,7 +109,7 @@ const paymentOf = (
       referralAddress: referral ? toHex(referral) : zeroHash,
     },
   ]),
-  value: price.token === NATIVE ? price.amount : 0n,
+  value: price.token === NATIVE_COIN ? price.amount : 0n,
 })
 
 const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({

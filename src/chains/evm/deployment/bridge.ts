@@ -9,7 +9,7 @@ import {
   zeroAddress,
 } from 'viem'
 
-import type { DesiredBridge } from '../../../config/desired.js'
+import type { DesiredBridgeSettings } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
 import {
@@ -162,7 +162,7 @@ const ulnOf = ({
   requiredDvns,
   optionalDvns,
   optionalThreshold,
-}: DesiredBridge): Uln => ({
+}: DesiredBridgeSettings): Uln => ({
   confirmations: BigInt(confirmations),
   requiredDVNs: requiredDvns,
   optionalDVNs: optionalDvns,

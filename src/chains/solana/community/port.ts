@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
-import { NATIVE } from '../../../registry/community/rules.js'
+import { NATIVE_COIN } from '../../../registry/community/rules.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
   ChainUnavailableError,
@@ -45,7 +45,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
       recipient: new PublicKey(price.recipient),
       referral: referral ?? NOBODY,
     }
-    const mint = price.token === NATIVE ? null : new PublicKey(price.token)
+    const mint = price.token === NATIVE_COIN ? null : new PublicKey(price.token)
     const [{ blockhash }, token] = await Promise.all([
       readLatestBlockhash(call, WALLET_COMMITMENT),
       mint ? paidToken(call, payer, mint, price.amount) : undefined,

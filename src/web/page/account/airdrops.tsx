@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { findChain } from '../lib/format.js'
-import { CLUSTER_NAME_INPUT, canonicalName } from '../lib/names.js'
+import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
-import type { Airdrop, Claim, Claims } from '../lib/types.js'
-import { Address, Badge, Card, LoadedContent, Name } from '../parts/basics.js'
+import type { Airdrop, AirdropClaim, AirdropClaims } from '../lib/types.js'
+import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
 import { followPayment } from './followed.js'
 import { ActionButton, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
@@ -20,11 +20,11 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Maximum number of open airdrops that are read at once, the newest first. */
 const ASKED = 10
 
-const readClaims = ({ send }: Account, community: string): Promise<Claims> =>
+const readClaims = ({ send }: Account, community: string): Promise<AirdropClaims> =>
   send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
 
 /** Claims of the wallet's cluster (bundle) from open airdrops. */
-async function readOpen(account: Account): Promise<Claims[]> {
+async function readOpen(account: Account): Promise<AirdropClaims[]> {
   const open = await account.send<Airdrop[]>('/v1/airdrops')
   const newest = open.slice(0, ASKED)
   const all = await Promise.all(newest.map(({ community }) => readClaims(account, community)))
@@ -35,9 +35,9 @@ async function readOpen(account: Account): Promise<Claims[]> {
 export function AirdropsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
-  const [found, setFound] = useState<Claims | null>(null)
+  const [found, setFound] = useState<AirdropClaims | null>(null)
   const { session, isTestnet } = account
-  const open = usePolled<Claims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
+  const open = usePolled<AirdropClaims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
     readOpen(account),
   )
   const look = async (typed: FormValues) => {
@@ -67,7 +67,7 @@ export function AirdropsPage() {
       </Card>
       <Card title="Another airdrop">
         <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
-          <Input label="Community" {...CLUSTER_NAME_INPUT} name="community" />
+          <Input label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
         </Form>
         {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
         {found && found.claims.length > 0 && <Given found={found} refresh={refresh} />}
@@ -77,19 +77,19 @@ export function AirdropsPage() {
 }
 
 /** The cluster's claims from one airdrop. */
-function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void> }) {
+function Given({ found, refresh }: { found: AirdropClaims; refresh: () => Promise<void> }) {
   const account = useAccount()
   return (
     <>
       <p>
-        <Name name={found.community} /> gives {found.total} base units in all,{' '}
+        <NameLabel name={found.community} /> gives {found.total} base units in all,{' '}
         {found.totalUnclaimed} not claimed yet
         {found.endsAt && `, until ${found.endsAt.slice(0, 10)}`}.
       </p>
       <ul class="rows">
         {found.claims.map((claim) => (
           <li key={claim.address}>
-            <Address address={claim.address} />
+            <CopyableAddress address={claim.address} />
             <strong>{claim.amount}</strong>
             {claim.transaction ? (
               <ActionButton work={() => take(account, found, claim, refresh)}>Claim</ActionButton>
@@ -108,8 +108,8 @@ function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void>
 
 async function take(
   account: Account,
-  { network, community }: Claims,
-  claim: Claim,
+  { network, community }: AirdropClaims,
+  claim: AirdropClaim,
   refresh: () => Promise<void>,
 ) {
   const chain = findChain(account.chains, network)
@@ -125,7 +125,7 @@ async function take(
     say: account.say,
     sent: 'Sent. It is claimed once the chain has confirmed it.',
     isDone: async () => {
-      const now = await account.send<Claims>(`/v1/airdrop/claim/${community}`)
+      const now = await account.send<AirdropClaims>(`/v1/airdrop/claim/${community}`)
       return now.claims.some(({ address, claimed }) => address === claim.address && claimed)
     },
     done: async () => {
@@ -148,7 +148,7 @@ function Assign({ community }: { community: string }) {
       <Input
         label={`Your name below ${community}/`}
         hint="After a claim your bundle gets one name there"
-        {...CLUSTER_NAME_INPUT}
+        {...CLUSTER_NAME_INPUT_ATTRIBUTES}
         name="name"
       />
     </Form>

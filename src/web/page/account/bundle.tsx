@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { shortText } from '../lib/format.js'
-import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
+import { TYPED_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
 import {
-  Address,
   Badge,
   Card,
+  CopyableAddress,
   CopyableText,
   Link,
   NameList,
@@ -14,7 +14,7 @@ import {
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
-import { PrimaryNamePage } from './primary.js'
+import { PrimaryNameCard } from './primary.js'
 import {
   type Account,
   type ConfirmationQuestion,
@@ -55,7 +55,7 @@ export function BundlePage() {
           </Card>
         </div>
         <div>
-          <PrimaryNamePage />
+          <PrimaryNameCard />
           <Card title="Generate a wallet">
             <GeneratedWallets wallets={cluster.wallets} />
           </Card>
@@ -136,7 +136,7 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
         <Rename address={address} name={name} />
       </td>
       <td>
-        <Address address={address} />
+        <CopyableAddress address={address} />
         {address === session?.address && <em> you</em>}
       </td>
       <td>
@@ -176,7 +176,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
-        {...WALLET_NAME_INPUT}
+        {...WALLET_NAME_INPUT_ATTRIBUTES}
         aria-label={`Name of ${shortText(address)}`}
         value={typed}
         onInput={(event) => setTyped(event.currentTarget.value)}
@@ -200,8 +200,8 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" {...TYPED_INPUT} name="address" maxLength={128} />
-      <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
+      <Input label="Address" {...TYPED_INPUT_ATTRIBUTES} name="address" maxLength={128} />
+      <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
       <CheckBox name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
       </CheckBox>
@@ -232,7 +232,7 @@ function Invitation() {
       <Input
         label="Id of the cluster"
         hint="Another cluster lists your wallet? Verify it there."
-        {...TYPED_INPUT}
+        {...TYPED_INPUT_ATTRIBUTES}
         name="id"
         pattern="0x[0-9a-fA-F]{64}"
         title="0x and 64 hex digits"

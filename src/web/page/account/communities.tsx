@@ -2,9 +2,19 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { chainName, findChain, priceText, shortText } from '../lib/format.js'
 import { findCommunity } from '../lib/lists.js'
-import { CLUSTER_NAME_INPUT, canonicalName, TYPED_INPUT } from '../lib/names.js'
+import {
+  CLUSTER_NAME_INPUT_ATTRIBUTES,
+  canonicalName,
+  TYPED_INPUT_ATTRIBUTES,
+} from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
-import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
+import type {
+  Cluster,
+  Community,
+  CommunityPayout,
+  CommunityPrice,
+  CommunityRegistration,
+} from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { earlierPaymentWarning, followPayment } from './followed.js'
 import {
@@ -30,14 +40,14 @@ export function CommunitiesPage() {
         <Form label="Register a name below a community" work={join} submit="Get the name">
           <Input
             label="Community"
-            {...CLUSTER_NAME_INPUT}
+            {...CLUSTER_NAME_INPUT_ATTRIBUTES}
             name="community"
             defaultValue={query.community}
           />
           <Input
             label="Your name there"
             hint="Free, or paid on the chain that the community names"
-            {...CLUSTER_NAME_INPUT}
+            {...CLUSTER_NAME_INPUT_ATTRIBUTES}
             name="member"
             defaultValue={query.community ? query.name : ''}
           />
@@ -72,7 +82,7 @@ function OwnNames() {
             <Input
               label="Another of your names"
               hint={`Below are the first ${SHOWN}`}
-              {...CLUSTER_NAME_INPUT}
+              {...CLUSTER_NAME_INPUT_ATTRIBUTES}
               name="own"
             />
           </Form>
@@ -97,14 +107,21 @@ async function joinCommunity(
   // without a price that the wallet can pay, the service's error explains why
   const price = prices.find(({ network }) => findChain(chains, network))
   const body = { name: member, ...(price && { network: price.network }) }
-  const made = await account.send<Registration>(`/v1/names/community/${community}/register`, {
-    body,
-  })
+  const made = await account.send<CommunityRegistration>(
+    `/v1/names/community/${community}/register`,
+    {
+      body,
+    },
+  )
   if (made.transactionInfo && made.price) return payName(account, made, made.price)
   return account.reload(`${made.clusterName} is yours.`)
 }
 
-async function payName(account: Account, made: Registration, price: Price): Promise<unknown> {
+async function payName(
+  account: Account,
+  made: CommunityRegistration,
+  price: CommunityPrice,
+): Promise<unknown> {
   const { clusterName, transactionInfo: info } = made
   const chain = findChain(payableChains(account), price.network)
   if (!chain || !info || account.session?.type !== info.type)
@@ -129,7 +146,9 @@ function Own({ name }: { name: string }) {
   const [set, setSet] = useState<Community | null>(null)
   const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
-    const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
+    const made = await account.send<CommunityRegistration>(`/v1/names/community/${name}/register`, {
+      body,
+    })
     await account.reload(`${made.clusterName} belongs to ${shortText(made.owner)} now.`)
   }
   return (
@@ -146,8 +165,12 @@ function Own({ name }: { name: string }) {
                   submit="Give the name"
                   isPlain
                 >
-                  <Input label="Name for somebody else" {...CLUSTER_NAME_INPUT} name="name" />
-                  <Input label="Wallet" {...TYPED_INPUT} name="wallet" />
+                  <Input
+                    label="Name for somebody else"
+                    {...CLUSTER_NAME_INPUT_ATTRIBUTES}
+                    name="name"
+                  />
+                  <Input label="Wallet" {...TYPED_INPUT_ATTRIBUTES} name="wallet" />
                 </Form>
                 <Payouts name={name} />
               </div>
@@ -163,7 +186,7 @@ function Own({ name }: { name: string }) {
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`
-  const asked = usePolled<{ payouts: Payout[] }>(key, () =>
+  const asked = usePolled<{ payouts: CommunityPayout[] }>(key, () =>
     account.send(`/v1/communities/${name}/payouts`),
   )
   const payouts = asked.data?.payouts ?? []

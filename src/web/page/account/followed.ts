@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pause } from '../../../client/time.js'
-import { isFinalStatus, readStatus } from '../lib/live.js'
+import { isFinalStatus, readTxStatus } from '../lib/live.js'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, ShowMessage } from './state.js'
@@ -109,7 +109,7 @@ async function followOpen(
   for (let turn = 0; !left.aborted; turn++) {
     const open = all.filter(isOpen)
     const asked = open[turn % Math.max(1, open.length)]
-    const status = asked && (await readStatus(asked.tx, asked.isTestnet, left).catch(() => null))
+    const status = asked && (await readTxStatus(asked.tx, asked.isTestnet, left).catch(() => null))
     if (left.aborted) return
     if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
     if (asked && status && isFinalStatus(status)) onEnd(asked, status)

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { WALLET_NAMES } from '../../../registry/families.js'
+import { ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
+import { TYPED_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
@@ -9,8 +9,8 @@ import { useAccount, walletProofOf } from './state.js'
 
 /** Kinds of wallets that the service generates. */
 const KINDS: Record<GeneratedWallet['type'], string> = {
-  evm: WALLET_NAMES.evm,
-  solana: WALLET_NAMES.solana,
+  evm: ADDRESS_TYPE_NAMES.evm,
+  solana: ADDRESS_TYPE_NAMES.solana,
 }
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
@@ -34,7 +34,12 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
         <Select label="Kind" name="type" options={Object.entries(KINDS)} />
-        <Input label="Name of the new wallet" hint={NAME_RULE} {...WALLET_NAME_INPUT} name="name" />
+        <Input
+          label="Name of the new wallet"
+          hint={NAME_RULE}
+          {...WALLET_NAME_INPUT_ATTRIBUTES}
+          name="name"
+        />
         <CheckBox name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
         </CheckBox>
@@ -74,8 +79,8 @@ function Recover() {
     <details>
       <summary>Recover a key</summary>
       <Form label="Recover a key" work={recover} submit="Sign and recover" isPlain>
-        <Input label="Address of the wallet" {...TYPED_INPUT} name="address" />
-        <Input label="A share of its key" {...TYPED_INPUT} name="share" />
+        <Input label="Address of the wallet" {...TYPED_INPUT_ATTRIBUTES} name="address" />
+        <Input label="A share of its key" {...TYPED_INPUT_ATTRIBUTES} name="share" />
       </Form>
       {key && (
         <p class="secret">

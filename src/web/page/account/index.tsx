@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { AccountPage } from '../../paths.js'
-import { TYPED_INPUT } from '../lib/names.js'
+import type { AccountPageName } from '../../paths.js'
+import { TYPED_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
 import type { SigningWalletKind } from '../lib/types.js'
-import { Address, Card, Link } from '../parts/basics.js'
+import { Card, CopyableAddress, Link } from '../parts/basics.js'
 import { CommunityList } from '../parts/communities.js'
 import { AirdropsPage } from './airdrops.js'
 import { BundlePage } from './bundle.js'
@@ -19,7 +19,7 @@ import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
-const PAGES: Readonly<Record<AccountPage, PageOf>> = {
+const PAGES: Readonly<Record<AccountPageName, PageOf>> = {
   register: { title: 'Register', Page: RegisterPage },
   account: {
     title: 'Bundle',
@@ -54,7 +54,7 @@ interface PageOf {
   intro?: string
 }
 
-export default function AccountPages({ part }: { part: AccountPage }) {
+export default function AccountPages({ part }: { part: AccountPageName }) {
   return (
     <AccountProvider>
       <AccountPageView page={part} />
@@ -63,7 +63,7 @@ export default function AccountPages({ part }: { part: AccountPage }) {
   )
 }
 
-function AccountPageView({ page }: { page: AccountPage }) {
+function AccountPageView({ page }: { page: AccountPageName }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const shown = useRef({ page, say })
   shown.current.say = say
@@ -85,7 +85,7 @@ function AccountPageView({ page }: { page: AccountPage }) {
         <h1>{title}</h1>
         {session && (
           <div class="row" id="who">
-            <Address address={session.address} />
+            <CopyableAddress address={session.address} />
             <ActionButton class="plain" work={signOut}>
               Sign out
             </ActionButton>
@@ -175,7 +175,7 @@ function Elsewhere() {
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
+        <Input label="Its address" {...TYPED_INPUT_ATTRIBUTES} name="address" maxLength={128} />
         <Select
           label="Its kind"
           name="kind"
@@ -186,7 +186,7 @@ function Elsewhere() {
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{asked.message}</pre>
-          <Input label="The signature" {...TYPED_INPUT} name="signature" />
+          <Input label="The signature" {...TYPED_INPUT_ATTRIBUTES} name="signature" />
         </Form>
       )}
     </details>

@@ -8,7 +8,7 @@ import {
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import type { Chain, TxStatus } from '../lib/types.js'
-import { Card, Link, Name } from '../parts/basics.js'
+import { Card, Link, NameLabel } from '../parts/basics.js'
 import { type ConfirmationQuestion, useAccount } from './state.js'
 
 /** Small components of the pages of a signed-in wallet. */
@@ -231,7 +231,7 @@ export function FollowedPaymentList() {
           <ol class="rows followed">
             {followed.map(({ title, tx, status }) => (
               <li key={tx} data-status={status?.status ?? 'not_found'}>
-                <Name name={title} />
+                <NameLabel name={title} />
                 <span class="status">
                   {STATUS_TEXT[status?.status ?? 'not_found']}
                   {status?.status === 'pending' &&

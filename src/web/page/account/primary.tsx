@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import { usePolled } from '../lib/net.js'
 import { serviceFacts } from '../lib/service.js'
-import type { PrimaryName } from '../lib/types.js'
+import type { PrimaryNameTransactions } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
 import { ActionButton, Select } from './pieces.js'
 import { type Account, useAccount, walletOfSession } from './state.js'
-import type { Transaction } from './wallets/kind.js'
+import type { EvmTransaction } from './wallets/kind.js'
 
-type OnChain = PrimaryName['chains'][number]
+type OnChain = PrimaryNameTransactions['chains'][number]
 
 const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
   not_in_ens: 'ENS has no such name: it allows fewer characters.',
@@ -31,7 +31,7 @@ function namesOf(account: Account): string[] {
  * Form that makes a name the wallet's primary name in ENS (ENSIP-19). Shows nothing where no chain has a registrar for
  * primary names, and for wallets that are not EVM accounts.
  */
-export function PrimaryNamePage() {
+export function PrimaryNameCard() {
   const account = useAccount()
   const { session, send, isTestnet } = account
   const [chosen, choose] = useState('')
@@ -41,7 +41,7 @@ export function PrimaryNamePage() {
   const isServed = Boolean(parent) && session?.type === 'evm'
   const [setNames, countSetNames] = useState(0)
   const key = `${name} ${isTestnet} ${setNames}`
-  const asked = usePolled<PrimaryName>(isServed && name ? key : null, () =>
+  const asked = usePolled<PrimaryNameTransactions>(isServed && name ? key : null, () =>
     send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
   )
   if (!isServed || !name || asked.data?.chains.length === 0) return null
@@ -89,7 +89,7 @@ function chainText({ chains }: Account, chainId: number): string {
 async function set(
   { account, pay, say, isTestnet }: Account,
   ensName: string,
-  { chainId, ...transaction }: Transaction & { chainId: number },
+  { chainId, ...transaction }: EvmTransaction & { chainId: number },
   onSet: () => void,
 ): Promise<void> {
   const { isExecuted } = await account()

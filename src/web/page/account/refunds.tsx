@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { amountText, findChain, momentText, priceText } from '../lib/format.js'
-import { TYPED_INPUT } from '../lib/names.js'
+import { TYPED_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
@@ -91,7 +91,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...TYPED_INPUT}
+            {...TYPED_INPUT_ATTRIBUTES}
             name="to"
           />
         </Form>

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { NAME_RULE, parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
 import { findChain, moneyText, quoteCostText } from '../lib/format.js'
-import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
+import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
-import { timeText, useNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
+import { registrationTimeText, useNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { earlierPaymentWarning } from './followed.js'
@@ -52,7 +52,7 @@ function NameInput() {
     <Input
       label="Name"
       hint={NAME_RULE}
-      {...CLUSTER_NAME_INPUT}
+      {...CLUSTER_NAME_INPUT_ATTRIBUTES}
       name="name"
       value={wanted}
       onInput={(event) => setWanted(event.currentTarget.value)}
@@ -160,7 +160,7 @@ export function RegisterPage() {
               offer={offer}
               isName={isName}
               name={typed}
-              time={chain ? timeText(chain, overview.data) : ''}
+              time={chain ? registrationTimeText(chain, overview.data) : ''}
             />
           </Form>
         )}

@@ -3,14 +3,19 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { pause } from '../../../client/time.js'
-import { familyOf } from '../../../registry/families.js'
+import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi, outagePauseMs } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
 import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
-import type { BrowserWallet, ConnectedAccount, SendingChain, Transaction } from './wallets/kind.js'
+import type {
+  BrowserWallet,
+  ConnectedAccount,
+  EvmTransaction,
+  SendingChain,
+} from './wallets/kind.js'
 import { discoverWallets } from './wallets/kinds.js'
 
 /** State that the pages of a signed-in wallet share. */
@@ -337,8 +342,8 @@ function walletActions(
     /** Pays on a chain. @returns the transaction's hash or signature */
     async pay(
       chain: SendingChain,
-      transaction: Transaction | string,
-      ...approvals: (Transaction | undefined)[]
+      transaction: EvmTransaction | string,
+      ...approvals: (EvmTransaction | undefined)[]
     ) {
       const from = await account()
       say('Waiting for your wallet…')
@@ -399,7 +404,7 @@ function useWallet(shared: Shared) {
 export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
   chains.filter(
     ({ canRegister, network }) =>
-      canRegister && familyOf(network).addressType === (session?.type ?? 'evm'),
+      canRegister && familyOfLabel(network).addressType === (session?.type ?? 'evm'),
   )
 
 /** The signed-in wallet's entry in its cluster. */

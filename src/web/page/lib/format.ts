@@ -1,4 +1,4 @@
-import { familyOf } from '../../../registry/families.js'
+import { familyOfLabel } from '../../../registry/families.js'
 import { serviceFacts } from './service.js'
 import type { Chain, Quote } from './types.js'
 
@@ -69,7 +69,7 @@ export const findChain = <C extends { network: string }>(
 ): C | undefined => chains?.find(({ network }) => network === label)
 
 export function chainName(network: string): string {
-  const { label, name } = familyOf(network)
+  const { label, name } = familyOfLabel(network)
   const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
   return serviceFacts.isLocal ? `local ${known}` : known
 }

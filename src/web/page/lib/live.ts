@@ -23,11 +23,11 @@ export const useNewestEvents = (count: number) =>
 const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 
 /** A transaction's status, polled until it is final. */
-export const useStatus = (tx: string) =>
+export const useTxStatus = (tx: string) =>
   useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinalStatus })
 
 /** Reads a transaction's status once. */
-export const readStatus = (
+export const readTxStatus = (
   tx: string,
   isTestnet: boolean,
   signal: AbortSignal,

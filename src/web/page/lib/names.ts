@@ -25,19 +25,23 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
 /**
  * Attributes of a required input whose text is no ordinary word, so that the browser neither completes nor corrects it.
  */
-export const TYPED_INPUT = { required: true, autocomplete: 'off', spellcheck: false } as const
+export const TYPED_INPUT_ATTRIBUTES = {
+  required: true,
+  autocomplete: 'off',
+  spellcheck: false,
+} as const
 
 /** Attributes of an input for a wallet's new name. Browsers add the title to their own message about the pattern. */
-export const WALLET_NAME_INPUT = {
-  ...TYPED_INPUT,
+export const WALLET_NAME_INPUT_ATTRIBUTES = {
+  ...TYPED_INPUT_ATTRIBUTES,
   pattern: NEW_NAME_PATTERN,
   title: NAME_RULE,
   maxLength: NAME_MAX_BYTES,
 }
 
 /** Attributes of an input for a cluster's name, which may be typed with its slash. */
-export const CLUSTER_NAME_INPUT = {
-  ...WALLET_NAME_INPUT,
+export const CLUSTER_NAME_INPUT_ATTRIBUTES = {
+  ...WALLET_NAME_INPUT_ATTRIBUTES,
   pattern: NAME_PATTERN,
   maxLength: NAME_MAX_BYTES + 1,
 }

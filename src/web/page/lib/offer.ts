@@ -33,11 +33,14 @@ export async function readNameOffer(
 function termsText(price: string, overview: Overview): string {
   const [hub] = overview.chains
   if (!hub) return `It costs ${price} and gas.`
-  return `It costs ${price} on ${chainName(hub.network)} and gas. ${timeText(hub, overview)}`
+  return `It costs ${price} on ${chainName(hub.network)} and gas. ${registrationTimeText(hub, overview)}`
 }
 
 /** Usual time from a payment on a chain to the registration, as a sentence; empty where it is not known. */
-export function timeText({ network }: { network: string }, overview: Overview | undefined): string {
+export function registrationTimeText(
+  { network }: { network: string },
+  overview: Overview | undefined,
+): string {
   const { chains = [] } = overview ?? {}
   const [hub] = chains
   const chain = findChain(chains, network)

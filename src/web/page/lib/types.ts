@@ -17,7 +17,7 @@ export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']
 export type Community = Schemas['Community']
 /** Price of a name below a community. */
-export type Price = Community['prices'][number]
+export type CommunityPrice = Community['prices'][number]
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
@@ -27,13 +27,13 @@ export type ApiKey = Schemas['ApiKey']
 export type GeneratedWallet = Answer<'POST', '/v1/clusters/generate/wallet'>
 /** Price and transactions of a registration. */
 export type Quote = QuoteFrom<QuoteFamily>
-export type Claims = Schemas['AirdropClaims']
-export type Claim = Schemas['AirdropClaim']
+export type AirdropClaims = Schemas['AirdropClaims']
+export type AirdropClaim = Schemas['AirdropClaim']
 /** Result of a registration below a community: done, or a payment to make. */
-export type Registration = Answer<'POST', '/v1/names/community/{communityName}/register'>
+export type CommunityRegistration = Answer<'POST', '/v1/names/community/{communityName}/register'>
 /** A name below a community, with its owner. */
-export type Member = Answer<'GET', '/v1/communities/{name}/members'>[number]
+export type CommunityMember = Answer<'GET', '/v1/communities/{name}/members'>[number]
 export type Airdrop = Answer<'GET', '/v1/airdrops'>[number]
 /** Transactions that make a name an address's primary one in ENS. */
-export type PrimaryName = Answer<'GET', '/v1/names/{name}/primary/{address}'>
-export type Payout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]
+export type PrimaryNameTransactions = Answer<'GET', '/v1/names/{name}/primary/{address}'>
+export type CommunityPayout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]

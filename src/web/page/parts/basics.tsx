@@ -73,9 +73,13 @@ export function CopyableText({
   )
 }
 
-export const Address = ({ address, isWhole = false }: { address: string; isWhole?: boolean }) => (
-  <CopyableText text={address} to={`/address/${address}`} isWhole={isWhole} />
-)
+export const CopyableAddress = ({
+  address,
+  isWhole = false,
+}: {
+  address: string
+  isWhole?: boolean
+}) => <CopyableText text={address} to={`/address/${address}`} isWhole={isWhole} />
 
 /** An address within a sentence. */
 export const InlineAddress = ({ address }: { address: string }) => (
@@ -85,7 +89,7 @@ export const InlineAddress = ({ address }: { address: string }) => (
 )
 
 /** A name, as a link to its page or as text. `alice` is shown as `alice/`. */
-export function Name({ name, isText = false }: { name: string; isText?: boolean }) {
+export function NameLabel({ name, isText = false }: { name: string; isText?: boolean }) {
   const path = isText ? null : pathOfName(name)
   const [first, rest = ''] = name.split('/')
   const text = (
@@ -183,7 +187,7 @@ export const NameList = ({ names, ...rest }: { names: readonly { name: string }[
       <ul class="names">
         {names.map(({ name }) => (
           <li key={name}>
-            <Name name={name} />
+            <NameLabel name={name} />
           </li>
         ))}
       </ul>

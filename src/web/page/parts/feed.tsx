@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { agoText, moneyText } from '../lib/format.js'
 import type { FeedEvent } from '../lib/types.js'
-import { InlineAddress, Name } from './basics.js'
+import { InlineAddress, NameLabel } from './basics.js'
 
 /** Events as sentences. */
 
@@ -13,8 +13,8 @@ const text = (data: Data, field: string): string =>
 
 /** Values of the placeholders in the sentences. @param from the actor */
 const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChildren>> = {
-  ':name': (data) => <Name name={text(data, 'name')} />,
-  ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
+  ':name': (data) => <NameLabel name={text(data, 'name')} />,
+  ':member': (data) => <NameLabel name={`${text(data, 'community')}/${text(data, 'name')}`} />,
   ':address': (data) => <InlineAddress address={text(data, 'address')} />,
   ':forOther': (data, from) =>
     text(data, 'address') === from ? null : (

@@ -3,7 +3,7 @@ import { pageOfPath, pathOfText } from '../../paths.js'
 import { callApi } from '../lib/api.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { readNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
-import { Name } from './basics.js'
+import { NameLabel } from './basics.js'
 
 /** A suggestion below the search box: a registered name, or a free name with its price. */
 interface Suggestion {
@@ -124,7 +124,7 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
             // mousedown comes before blur, which would close the list
             onMouseDown={() => visit(name)}
           >
-            <Name name={name} isText />
+            <NameLabel name={name} isText />
             <span class={price ? 'good' : 'soft'}>{price ? `free, ${price}` : 'registered'}</span>
           </div>
         ))}

@@ -36,14 +36,14 @@ export function resolveReference<T extends object>(
 }
 
 /** A schema as the text of a TypeScript type, with its descriptions as comments. */
-export function typeText(
+export function schemaTypeText(
   document: OpenAPIObject,
   value: SchemaObject | ReferenceObject,
   indent = '',
 ): string {
   const schema = resolveReference(document, value)
   const partsOf = (parts: (SchemaObject | ReferenceObject)[], sign: string) =>
-    parts.map((part) => typeText(document, part, indent)).join(sign)
+    parts.map((part) => schemaTypeText(document, part, indent)).join(sign)
   if (schema.anyOf) return partsOf(schema.anyOf, ' | ')
   if (schema.allOf) return partsOf(schema.allOf, ' & ')
   if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(' | ')
@@ -58,7 +58,7 @@ function ofType(
   indent: string,
 ): string {
   const inner = `${indent}  `
-  if (type === 'array') return listText(typeText(document, schema.items ?? {}, indent))
+  if (type === 'array') return listText(schemaTypeText(document, schema.items ?? {}, indent))
   if (type === 'integer') return 'number'
   if (type !== 'object') return type
   const { properties = {}, required = [], additionalProperties: others } = schema
@@ -66,10 +66,10 @@ function ofType(
     const { description } = resolveReference(document, field)
     const comment = description ? `${inner}// ${description}\n` : ''
     const sign = required.includes(name) ? ':' : '?:'
-    return `${comment}${inner}${name}${sign} ${typeText(document, field, inner)}\n`
+    return `${comment}${inner}${name}${sign} ${schemaTypeText(document, field, inner)}\n`
   })
   if (typeof others === 'object')
-    fields.push(`${inner}[key: string]: ${typeText(document, others, inner)}\n`)
+    fields.push(`${inner}[key: string]: ${schemaTypeText(document, others, inner)}\n`)
   return fields.length > 0 ? `{\n${fields.join('')}${indent}}` : 'object'
 }
 
@@ -77,18 +77,21 @@ const listText = (element: string): string =>
   /[|&]/.test(element.split('\n', 1)[0] ?? '') ? `(${element})[]` : `${element}[]`
 
 /** An example value of a schema, made from the examples in it. */
-export function exampleOf(document: OpenAPIObject, value: SchemaObject | ReferenceObject): unknown {
+export function exampleOfSchema(
+  document: OpenAPIObject,
+  value: SchemaObject | ReferenceObject,
+): unknown {
   const schema = resolveReference(document, value)
   if (schema.example !== undefined) return schema.example
   const [first] = schema.anyOf ?? schema.allOf ?? []
-  if (first) return exampleOf(document, first)
+  if (first) return exampleOfSchema(document, first)
   if (schema.enum) return schema.enum[0]
   const [type] = [schema.type ?? 'string'].flat()
-  if (type === 'array') return [exampleOf(document, schema.items ?? {})]
+  if (type === 'array') return [exampleOfSchema(document, schema.items ?? {})]
   if (type === 'boolean') return false
   if (type === 'integer' || type === 'number') return 1
   if (type !== 'object') return 'text'
   const { properties = {}, required = [] } = schema
-  const fields = required.map((name) => [name, exampleOf(document, properties[name] ?? {})])
+  const fields = required.map((name) => [name, exampleOfSchema(document, properties[name] ?? {})])
   return Object.fromEntries(fields)
 }

@@ -5,7 +5,7 @@ import type {
   ResponseObject,
 } from 'openapi3-ts/oas31'
 import { useState } from 'preact/hooks'
-import { exampleOf, type Route, resolveReference, typeText } from './document.js'
+import { exampleOfSchema, type Route, resolveReference, schemaTypeText } from './document.js'
 import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
 
 const JSON_TYPE = 'application/json'
@@ -68,12 +68,16 @@ function Details({ document, route, token }: RouteProps) {
     Object.fromEntries(
       parameters.map(({ name, required, schema }) => [
         name,
-        required ? String(exampleOf(document, schema!)) : '',
+        required ? String(exampleOfSchema(document, schema!)) : '',
       ]),
     ),
   )
   const [body, setBody] = useState(() =>
-    JSON.stringify(content && (content.example ?? exampleOf(document, content.schema!)), null, 2),
+    JSON.stringify(
+      content && (content.example ?? exampleOfSchema(document, content.schema!)),
+      null,
+      2,
+    ),
   )
   const valuesIn = (place: ParameterObject['in']) =>
     Object.fromEntries(
@@ -125,7 +129,7 @@ function Details({ document, route, token }: RouteProps) {
       {content && (
         <>
           <h4>Body</h4>
-          <Code text={typeText(document, content.schema!)} />
+          <Code text={schemaTypeText(document, content.schema!)} />
         </>
       )}
       {Object.entries(responses).map(([status, response]) => (
@@ -161,7 +165,7 @@ function Answer({
         Object.entries(content).map(([type, { schema }]) => (
           <div key={type}>
             {type !== JSON_TYPE && <p class="soft">{type}</p>}
-            <Code text={typeText(document, schema!)} />
+            <Code text={schemaTypeText(document, schema!)} />
           </div>
         ))}
     </>

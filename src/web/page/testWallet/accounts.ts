@@ -35,5 +35,5 @@ export const testWalletAccounts = <Account>(type: AddressType): readonly Account
  * Settings of a chain family's chains (`WalletChains` in src/web/page.ts), which the daemon writes into the page.
  * Undefined for a family without settings.
  */
-export const chainsOf = (type: AddressType): unknown =>
+export const testWalletChains = (type: AddressType): unknown =>
   JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content)[type]

@@ -1,16 +1,16 @@
 import { createClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
-  chainsOf,
   storedTabSetting,
   TEST_WALLET_ICON,
   TEST_WALLET_NAME,
   type TestWalletAccounts,
   testWalletAccounts,
+  testWalletChains,
 } from './accounts.js'
 
 const ACCOUNTS = testWalletAccounts<{ address: string; privateKey: Hex }>('evm')
-const chains = chainsOf('evm') as { chainId: number; rpcUrl: string }[]
+const chains = testWalletChains('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
 const chosen = storedTabSetting('evm', addresses[1] ?? '')
 const chosenChain = storedTabSetting('chain', String(chains[0]?.chainId ?? 0))
@@ -88,7 +88,7 @@ const announce = () =>
     }),
   )
 
-export const evmAccounts: TestWalletAccounts = {
+export const evmTestWalletAccounts: TestWalletAccounts = {
   addresses,
   chosen,
   announce() {

@@ -1,15 +1,15 @@
-import { type AddressType, WALLET_NAMES } from '../../../registry/families.js'
+import { ADDRESS_TYPE_NAMES, type AddressType } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
-import { evmAccounts } from './evm.js'
-import { solanaAccounts } from './solana.js'
+import { evmTestWalletAccounts } from './evm.js'
+import { solanaTestWalletAccounts } from './solana.js'
 
 /**
  * Test wallet of a local world (the test network on one machine), announced by EIP-6963 and Wallet Standard. Its keys
  * are public.
  */
 const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<AddressType, TestWalletAccounts>>> = {
-  evm: evmAccounts,
-  solana: solanaAccounts,
+  evm: evmTestWalletAccounts,
+  solana: solanaTestWalletAccounts,
 }
 
 /** Selector that chooses among the test wallet's accounts of one type. */
@@ -23,7 +23,7 @@ function choiceOf(type: AddressType, { addresses, chosen }: TestWalletAccounts):
     select.append(new Option(text, address, isChosen, isChosen))
   }
   select.addEventListener('change', () => chosen.set(select.value))
-  label.append(`${WALLET_NAMES[type]} `, select)
+  label.append(`${ADDRESS_TYPE_NAMES[type]} `, select)
   return label
 }
 

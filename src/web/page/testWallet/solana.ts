@@ -1,12 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import {
-  chainsOf,
   storedTabSetting,
   TEST_WALLET_ICON,
   TEST_WALLET_NAME,
   type TestWalletAccounts,
   testWalletAccounts,
+  testWalletChains,
 } from './accounts.js'
 
 const KEY_BYTES = 32
@@ -14,7 +14,7 @@ const SIGNATURE_BYTES = 64
 
 const ACCOUNTS = testWalletAccounts<{ address: string; secretKey: string }>('solana')
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
-const rpcUrl = chainsOf('solana') as string | null
+const rpcUrl = testWalletChains('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
 const chosen = storedTabSetting('solana', addresses[0] ?? '')
 
@@ -86,7 +86,7 @@ const wallet = {
   },
 }
 
-export const solanaAccounts: TestWalletAccounts = {
+export const solanaTestWalletAccounts: TestWalletAccounts = {
   addresses,
   chosen,
   announce() {

@@ -19,20 +19,20 @@ import type {
   Chain,
   Cluster,
   Community,
+  CommunityMember,
   FeedEvent,
-  Member,
   NameRecord,
   OwnedName,
 } from '../lib/types.js'
 import {
-  Address,
   Badge,
   Card,
+  CopyableAddress,
   CopyableText,
   Link,
   LoadedContent,
   MoreButton,
-  Name,
+  NameLabel,
   NameList,
   NamePicture,
   VerifiedBadge,
@@ -63,7 +63,7 @@ export function NamePage({ name }: { name: string }) {
   if (cluster.data === null || isMissing(error)) return <FreeName name={name} />
   return (
     <>
-      <Head picture={name} title={<Name name={name} />}>
+      <Head picture={name} title={<NameLabel name={name} />}>
         <p class="soft">
           {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
         </p>
@@ -105,7 +105,7 @@ function FreeName({ name }: { name: string }) {
     isNameTaken(name, { isTestnet: !isTestnet, signal }),
   )
   return (
-    <Head picture={name} title={<Name name={name} />}>
+    <Head picture={name} title={<NameLabel name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
       <Terms name={name} />
       <p class="row">
@@ -170,7 +170,7 @@ const MEMBERS = 25
 
 /** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
-  const { asked, more } = useListParts<Member>(community, (known, get) =>
+  const { asked, more } = useListParts<CommunityMember>(community, (known, get) =>
     readNextItems(`/v1/communities/${community}/members`, MEMBERS, known, get),
   )
   return (
@@ -184,8 +184,8 @@ function Members({ community }: { community: string }) {
               <ul class="rows">
                 {items.map(({ name, owner }) => (
                   <li key={name}>
-                    <Name name={`${community}/${name}`} />
-                    <Address address={owner} />
+                    <NameLabel name={`${community}/${name}`} />
+                    <CopyableAddress address={owner} />
                   </li>
                 ))}
               </ul>
@@ -212,7 +212,7 @@ function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
                 {wallets.map(({ address, name, isVerified }) => (
                   <li key={address}>
                     <strong>{name}</strong>
-                    <Address address={address} />
+                    <CopyableAddress address={address} />
                     <VerifiedBadge isVerified={isVerified} />
                   </li>
                 ))}
@@ -295,7 +295,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
 }
 
 /** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
-export function MemberPage({ community, name }: { community: string; name: string }) {
+export function NameBelowCommunityPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
   const { isTestnet } = useNetwork()
   const found = usePolled<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
@@ -313,7 +313,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
         picture={community}
         title={
           <>
-            <Name name={community} />
+            <NameLabel name={community} />
             {name}
           </>
         }
@@ -323,7 +323,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
             record ? (
               <>
                 <p class="row">
-                  <Address address={record.address} isWhole />
+                  <CopyableAddress address={record.address} isWhole />
                   <VerifiedBadge isVerified={record.isVerified} />
                 </p>
                 {!record.isVerified && (
@@ -390,7 +390,7 @@ export function AddressPage({ address }: { address: string }) {
   useTitle(address)
   // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
-    return <MemberPage community="address" name={address.toLowerCase()} />
+    return <NameBelowCommunityPage community="address" name={address.toLowerCase()} />
   if (record.data?.type === null) return <NotFound text={address} />
   const { clusterName, walletName } = record.data ?? {}
   return (
@@ -400,7 +400,7 @@ export function AddressPage({ address }: { address: string }) {
           {({ type, isVerified }) =>
             clusterName ? (
               <p class="row">
-                <Name name={clusterName} />
+                <NameLabel name={clusterName} />
                 {walletName && !clusterName.includes('/') && (
                   <span class="soft">wallet {walletName}</span>
                 )}

@@ -10,10 +10,18 @@ import {
   moneyText,
   priceText,
 } from '../lib/format.js'
-import { isFinalStatus, useStatus } from '../lib/live.js'
+import { isFinalStatus, useTxStatus } from '../lib/live.js'
 import { useApi, useNetwork, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
-import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '../parts/basics.js'
+import {
+  Badge,
+  Card,
+  CopyableAddress,
+  CopyableText,
+  Link,
+  LoadedContent,
+  NameLabel,
+} from '../parts/basics.js'
 
 /** `/tx/:hash`: the progress of a transaction, updated automatically. */
 
@@ -99,7 +107,7 @@ function decided(found: TxStatus): Station {
     return ['Decided', 'next', text]
   }
   const first = names[0]?.name
-  const name = first && !first.startsWith('0x') ? <Name name={first} /> : ''
+  const name = first && !first.startsWith('0x') ? <NameLabel name={first} /> : ''
   const text = (
     <>
       {name}
@@ -181,7 +189,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
     {names.map(({ name, outcome, winner }) => (
       <li key={name}>
-        {name.startsWith('0x') ? <CopyableText text={name} /> : <Name name={name} />}
+        {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
         {winner && (
           <span>
             won by a bid of {moneyText(winner.amountWei)} in{' '}
@@ -240,7 +248,7 @@ function Facts({ found }: { found: TxStatus }) {
         {network && <Fact title="Chain">{chainName(network)}</Fact>}
         {sender && (
           <Fact title="Sender">
-            <Address address={sender} />
+            <CopyableAddress address={sender} />
           </Fact>
         )}
         {paid && <Fact title="Amount">{priceText(paid, chain)}</Fact>}
@@ -288,7 +296,7 @@ function expectedText(
 }
 
 export function TxPage({ tx }: { tx: string }) {
-  const asked = useStatus(tx)
+  const asked = useTxStatus(tx)
   const found = asked.data
   useTitle(found ? HEADINGS[found.status] : 'Transaction')
   const reason = found?.reason && (REASONS[found.reason] ?? found.reason)

@@ -8,7 +8,7 @@ interface Injected {
   }
 }
 
-export const bitcoinKind: PageWalletKind = {
+export const bitcoinWalletKind: PageWalletKind = {
   name: 'Bitcoin',
   foundBy: 'UniSat',
   discover(found) {

@@ -13,7 +13,7 @@ interface Injected {
 }
 const HUB = 'cosmoshub-4'
 
-export const cosmosKind: PageWalletKind = {
+export const cosmosWalletKind: PageWalletKind = {
   name: 'Cosmos',
   foundBy: 'Keplr',
   discover(found) {

@@ -1,16 +1,16 @@
 import { bytesToHex } from '../../../../client/bytes.js'
-import { WALLET_NAMES } from '../../../../registry/families.js'
+import { ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
   type PageWalletKind,
   unpayableChainError,
-  utf8,
+  utf8Bytes,
   withAnswerLimit,
 } from './kind.js'
 
 /** EVM wallets. They announce themselves by EIP-6963. */
-export const evmKind: PageWalletKind = {
-  name: WALLET_NAMES.evm,
+export const evmWalletKind: PageWalletKind = {
+  name: ADDRESS_TYPE_NAMES.evm,
   foundBy: 'EIP-6963',
   discover(found) {
     window.addEventListener('eip6963:announceProvider', (event) => {
@@ -52,7 +52,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
         sign: (message) =>
           provider.request({
             method: 'personal_sign',
-            params: [bytesToHex(utf8(message)), address],
+            params: [bytesToHex(utf8Bytes(message)), address],
           }) as Promise<string>,
         async send({ chainId }, transaction) {
           if (chainId === null || typeof transaction === 'string') throw unpayableChainError()

@@ -17,7 +17,7 @@ export interface PageWalletKind {
 export type SendingChain = Pick<Chain, 'chainId' | 'isTestnet'>
 
 /** An EVM transaction; `value` in wei. */
-export interface Transaction {
+export interface EvmTransaction {
   to: string
   data: string
   value: bigint
@@ -61,7 +61,7 @@ export interface ConnectedAccount {
    * @param transaction on Solana: serialized, in base64
    * @returns the transaction's hash, or its signature in base58
    */
-  send(chain: SendingChain, transaction: Transaction | string): Promise<string>
+  send(chain: SendingChain, transaction: EvmTransaction | string): Promise<string>
   /** Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets. */
   isExecuted?(tx: string): Promise<boolean>
 }
@@ -135,4 +135,4 @@ function hasFeature<Features>(
   }
 }
 
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+export const utf8Bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -1,18 +1,18 @@
 import type { SigningWalletKind } from '../../lib/types.js'
-import { bitcoinKind } from './bitcoin.js'
-import { cosmosKind } from './cosmos.js'
-import { evmKind } from './evm.js'
+import { bitcoinWalletKind } from './bitcoin.js'
+import { cosmosWalletKind } from './cosmos.js'
+import { evmWalletKind } from './evm.js'
 import type { BrowserWallet, PageWalletKind } from './kind.js'
-import { solanaKind } from './solana.js'
-import { suiKind } from './sui.js'
+import { solanaWalletKind } from './solana.js'
+import { suiWalletKind } from './sui.js'
 
 /** Kinds of wallets that can sign in, as the pages find them. */
 export const WALLET_KINDS: Readonly<Record<SigningWalletKind, PageWalletKind>> = {
-  evm: evmKind,
-  solana: solanaKind,
-  bitcoin: bitcoinKind,
-  cosmos: cosmosKind,
-  sui: suiKind,
+  evm: evmWalletKind,
+  solana: solanaWalletKind,
+  bitcoin: bitcoinWalletKind,
+  cosmos: cosmosWalletKind,
+  sui: suiWalletKind,
 }
 
 /** Calls `found` for every wallet of the browser, including wallets that announce themselves later. */

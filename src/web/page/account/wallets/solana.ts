@@ -6,20 +6,20 @@ import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
 import { bytesToHex } from '../../../../client/bytes.js'
-import { WALLET_NAMES } from '../../../../registry/families.js'
+import { ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
   discoverStandardWallets,
   type PageWalletKind,
   unpayableChainError,
-  utf8,
+  utf8Bytes,
   withAnswerLimit,
 } from './kind.js'
 
 const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
 
-export const solanaKind: PageWalletKind = {
-  name: WALLET_NAMES.solana,
+export const solanaWalletKind: PageWalletKind = {
+  name: ADDRESS_TYPE_NAMES.solana,
   foundBy: 'Wallet Standard',
   discover: (found) =>
     discoverStandardWallets<StandardWallet['features']>('solana:', SIGN, (wallet) =>
@@ -51,7 +51,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
         address: account.address,
         async sign(message) {
           const [signed] = await withAnswerLimit(
-            features[SIGN].signMessage({ account, message: utf8(message) }),
+            features[SIGN].signMessage({ account, message: utf8Bytes(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
           return bytesToHex(signed.signature)

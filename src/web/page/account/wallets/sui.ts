@@ -5,7 +5,7 @@ import {
   createSignOnlyWallet,
   discoverStandardWallets,
   type PageWalletKind,
-  utf8,
+  utf8Bytes,
 } from './kind.js'
 
 const SIGN = 'sui:signPersonalMessage'
@@ -19,7 +19,7 @@ interface SuiFeatures extends StandardConnectFeature {
   }
 }
 
-export const suiKind: PageWalletKind = {
+export const suiWalletKind: PageWalletKind = {
   name: 'Sui',
   foundBy: 'Wallet Standard',
   discover: (found) =>
@@ -45,7 +45,7 @@ function suiWallet({
     (
       await features[SIGN].signPersonalMessage({
         account: account!,
-        message: utf8(message),
+        message: utf8Bytes(message),
       })
     ).signature
   return createSignOnlyWallet({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
