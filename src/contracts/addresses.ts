@@ -1,4 +1,4 @@
-/** One of our contracts. The registrar is a Solana program. */
+/** Name of one of our contracts. The registrar is a Solana program. */
 export type ContractName =
   | 'Hub'
   | 'Spoke'

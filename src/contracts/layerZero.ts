@@ -1,6 +1,6 @@
 import { CHAIN_PRESET_DATA } from '../config/presetData.js'
 
-/** LayerZero V2 on a chain: its endpoint id and its EndpointV2. */
+/** LayerZero V2 on a chain: the endpoint id, and the address of the contract EndpointV2. */
 export interface LayerZeroEnd {
   readonly eid: number
   readonly endpoint: `0x${string}`

@@ -33,12 +33,12 @@ import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, installationStatus, readinessOf, type StatusSources } from './status.js'
 
-/** Timeout of the API's reads in the database. */
+/** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
 /** Time for which this process waits for PostgreSQL's answer to a read, and to a write. */
 const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
-/** Time limit of a stop, for running requests and steps. */
+/** Longest time for which a stop waits for running requests and worker steps. */
 export const STOP_TIMEOUT_MS = 8_000
 /** Pool size of the workers' writes: a connection for each indexer and for each relayer's transaction. */
 const WRITE_CONNECTIONS = 8
@@ -100,7 +100,7 @@ export class Daemon {
       signal: this.#stopping.signal,
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
-      // a fault that broke or silenced one connection has probably affected the others
+      // a fault that broke or silenced the listener's connection has probably affected the pools' connections
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
@@ -150,7 +150,7 @@ export class Daemon {
       if (proofs.length > 0 && !roles.includes('index'))
         this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
     }
-    // loads while the indexers take the lead
+    // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
     const { host, opsHost } = this.#config
@@ -286,7 +286,7 @@ export class Daemon {
       })
   }
 
-  /** Starts a network's relayer, if there is something to send, and a key or the setting to watch. */
+  /** Starts a network's relayer, if there is something to send, and a key to sign with or the setting `relayWatch`. */
   #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config

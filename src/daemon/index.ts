@@ -50,7 +50,8 @@ async function startOnce(
   families: readonly DaemonChainFamily[] | undefined,
 ): Promise<Daemon> {
   const url = config.databaseDirectUrl
-  // a pooler refuses the settings of other sessions, with an error that does not mention it
+  // a connection pooler refuses the settings that this process's other connections use, with an error that does not
+  // mention the pooler
   await refusePooler(url)
   const { missing, newer } = await compareSchema(url)
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)

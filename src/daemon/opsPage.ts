@@ -21,7 +21,8 @@ const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as 
 export const overviewPage =
   (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
     const { pool, relays, config } = sources()
-    // only `clusterd contracts deploy` writes what the command compares, and it does not deploy local worlds
+    // `clusterd contracts status` compares what `clusterd contracts deploy` has written, and a local world is not
+    // deployed by that command
     const isDeployed = config.chains.some(({ local }) => !local)
     // this page is needed most while the database is unavailable, so sections that need it are left out then
     const [status, stored] = await Promise.all([

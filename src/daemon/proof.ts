@@ -11,12 +11,15 @@ import { readJournalHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
 import { assertOwners, MAX_OWNERS_PER_CALL } from '../record/owners.js'
 
-/** Name of the loop that proves names. Its error names the first name whose owner on the hub is not the owner in the tables. */
+/**
+ * Name of the loop that proves names. Its error names the first name whose owner on the hub is not the owner in the
+ * tables.
+ */
 export const NAME_PROOF_LOOP = 'the proof of the names'
 
 /**
  * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
- * yet. Records that all are right.
+ * yet. If all owners are right, stores that the names are proved.
  * @throws Error that names the first name whose owner on the hub is not the owner in the tables; ChainUnavailableError
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {

@@ -23,13 +23,13 @@ import { NAME_PROOF_LOOP } from './proof.js'
 
 /** Timeout of a probe of the database, ms. */
 const PROBE_LIMIT_MS = 3_000
-/** Age from which a stored state is ignored, ms: several writes were missed. */
+/** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
 const STATE_LIMIT_MS = 10_000
 
 /** Sources of the operator's answers. */
 export interface StatusSources {
   config: Pick<Config, 'chains' | 'roles'>
-  /** Every served chain. */
+  /** Every chain that this process serves. */
   chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
   loops: WorkerLoops
@@ -182,8 +182,8 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
   )
 
 /**
- * A chain's state: this process's own while it leads, otherwise the stored state of the leader. A new leader counts as
- * well only once other processes can see its state. The state of an earlier leader is ignored.
+ * A chain's state: this process's own while it leads, otherwise the stored state of the leader. A new leader's chain
+ * counts as healthy only once other processes can see its state. The state of an earlier leader is ignored.
  */
 function stateOf(
   { network, label }: { network: Network; label: string },

@@ -8,7 +8,7 @@ import type { EnsParent } from '../config/chainsFile.js'
  */
 const VALID_S = 300
 const STEP_S = 60
-/** A signature takes a millisecond, or a call to a remote signer. */
+/** Most signatures in the cache: making one takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call of a resolver. */
@@ -16,7 +16,7 @@ export interface EnsAnswer {
   under: EnsParent
   /** Keccak-256 of the whole call. */
   request: Hex
-  /** Encoded return value of the call of the profile. */
+  /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
   result: Hex
   /** Unix time of the last second in which the answer is valid. */
   expiresS: number

@@ -9,10 +9,10 @@ import { decodeEnsName } from './name.js'
 import { type RecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
-/** Even the longest call fits into a URL. */
+/** Calldata, limited in length so that even the longest call fits into a URL. */
 const DATA = /^0x(?:[0-9a-f]{2}){4,2000}$/i
 
-/** Gateway by ERC-3668 for names below the parents. */
+/** CCIP-Read gateway (ERC-3668) for the names below the configured ENS names. */
 export type EnsGateway = ReturnType<typeof createEnsGateway>
 
 /**

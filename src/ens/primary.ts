@@ -24,7 +24,7 @@ interface Transaction {
 interface PrimaryName {
   /** The name in ENS; null where ENS does not normalize it (ENSIP-15). */
   ensName: string | null
-  /** One for each chain with a reverse registrar. */
+  /** Results, one for each chain with a reverse registrar. */
   chains: {
     chainId: number
     registrar: Hex

@@ -7,7 +7,7 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
-/** Look-ups that the records need. All wallets are public ones. */
+/** Look-ups that the ENS records need. All wallets are public ones. */
 export interface RecordLookups {
   walletOf(name: FullName): Promise<NameHit | null>
   /**

@@ -46,7 +46,10 @@ const NOBODY = Buffer.alloc(32)
 const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
   (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
-/** Largest such share at which a payment is still delivered, so that none is delivered and then reclaimed. */
+/**
+ * Largest share of its holding time at which a payment is still delivered, so that none is delivered and then
+ * reclaimed.
+ */
 const DELIVERED_BY = 0.9
 
 function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {

@@ -10,7 +10,10 @@ import type { RelayerState } from './relayerTelemetry.js'
 import type { RelayerClock, StepOutcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
-/** Interval of the query for refused names. It is slow, since strangers may cause many refusals. */
+/**
+ * Interval of the query for refused payments whose names are registered. It is slow, since strangers may cause many
+ * refusals.
+ */
 const REFUSED_NAMES_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {

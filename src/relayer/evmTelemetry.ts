@@ -4,7 +4,7 @@ import { DAY_MS, LOW_RUNWAY_MS, type Problem } from '../ops/alarms.js'
 import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 
 export interface EvmRelayerState extends RelayerState {
-  /** Signer. Null without a key. */
+  /** Address of the account that signs and pays. Null without a key. */
   signer: Hex | null
   stats: (SignerStats & { open: readonly OpenJobCount[] }) | null
   /**
@@ -22,7 +22,7 @@ export interface EvmRelayerState extends RelayerState {
   runwayMs: number | null
 }
 
-/** Facts of relayers on EVM chains, whose transactions are valid until their nonce is used. */
+/** Gauges, problems and account of relayers on EVM chains, whose transactions are valid until their nonce is used. */
 export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
   gauges: [
     {

@@ -3,7 +3,7 @@ import type { JobKind } from '../registry/outbox.js'
 
 /** Capacity of a chain family's transactions for jobs. */
 export interface TxCapacity<Row> {
-  /** Capacity of one transaction. */
+  /** Capacity of one transaction for jobs of a kind: a number of jobs, or of bytes. */
   of(kind: JobKind): number
   /** Capacity that a job takes. */
   takenBy(row: Row): number

@@ -30,7 +30,7 @@ import {
 } from './gaps.js'
 import { applyJobEvent } from './machine/index.js'
 
-/** Age from which a gap is repaired, ms: a lagging node shows one too. */
+/** Age from which a gap of lost nonces is repaired, ms: a lagging node shows such a gap too. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
 /** No account has sent more transactions, so a larger answer is not a count. */

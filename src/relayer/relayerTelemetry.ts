@@ -8,7 +8,7 @@ export interface RelayerState {
   /** Label of the chain. */
   chain: string
   readonly kind: RelayerTelemetry
-  /** `open`: the chain's jobs. */
+  /** `open`: counts of the chain's unfinished jobs. */
   stats: { open: readonly OpenJobCount[] } | null
   /** Balance of the paying account, in the smallest unit of the chain's coin. */
   balance: bigint | null
@@ -28,9 +28,9 @@ interface RelayerGauge<State> {
 /** The account that pays for sent transactions, as the operator's page shows it. */
 interface PayingAccount {
   readonly account: string
-  /** In coins. */
+  /** Balance in coins, as text. */
   readonly balance: string
-  /** In coins. Null where spending is not counted. */
+  /** Most that today's (UTC) signatures may cost, in coins. Null where spending is not counted. */
   readonly signedToday: string | null
   /** Days for which the balance lasts. Null where this is not estimated. */
   readonly lastsDays: number | null

@@ -14,11 +14,11 @@ import type { StepOutcome } from './step.js'
 
 export interface OutboxState {
   network: Network
-  /** One for each chain on which there is something to send. */
+  /** States, one for each chain on which there is something to send. */
   relayers: readonly RelayerState[]
 }
 
-/** Problems of an outbox. The alarms' rules detect the same ones from metrics. */
+/** Problems of an outbox. The alarms' rules detect the same problems from metrics. */
 export function outboxProblems({ network, relayers }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {

@@ -32,12 +32,12 @@ export interface RelayerChain {
   readonly followsOthers: boolean
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
-  /** Creates the worker of one lead. */
+  /** Creates the worker for one term as leader. */
   worker(led: LeadingRelayer): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
 
 export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
-  /** The hub first. */
+  /** Chains on which the relayer sends transactions, the hub first. */
   chains: readonly RelayerChain[]
   /** True if this process has the key that pays for deliveries at the hub. */
   delivers: boolean

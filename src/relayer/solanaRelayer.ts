@@ -29,7 +29,7 @@ const CONCURRENCY = 4
 const RENT_LAMPORTS = 890_880n
 
 export interface SolanaRelayerOptions extends ChainRelayerOptions {
-  /** Number of the program's chain. */
+  /** Number of the program's chain in the database. */
   chain: number
   /** Null without the relay authority's key: nothing is signed. */
   signer: SolanaSigner | null
@@ -96,7 +96,8 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   }
 
   /**
-   * Starts jobs together. If our own code fails, starts each job separately, so that one does not affect the others.
+   * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
+   * the others.
    */
   async #startAll(rows: Group, alive: () => void): Promise<void> {
     try {

@@ -167,7 +167,7 @@ async function sign(
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
-    // nothing replaces the last transaction, and nodes may have dropped it
+    // sends the last transaction again: nothing replaces it, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
     if (last?.purpose === purpose)
       await fallbackOnExpectedError(ports.sender.broadcast(last.raw), isOfChain, null)

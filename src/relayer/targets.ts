@@ -25,7 +25,7 @@ export interface RelayTarget {
 }
 
 export interface RelayPlan {
-  /** The hub first. */
+  /** Chains on which the relayer sends transactions, the hub first. */
   targets: readonly RelayTarget[]
   /**
    * Sentence that names the missing setting of the chains file where messages can't be delivered. Null where nothing is
@@ -51,7 +51,10 @@ export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false
   }
 }
 
-/** Null where nothing is delivered, or the contracts are third-party. */
+/**
+ * The path to the hub, or a sentence that names a missing setting. Null where nothing is delivered, or the contracts
+ * are third-party.
+ */
 function pathOf(
   chains: readonly EvmChain[],
   carriesPayments: boolean,

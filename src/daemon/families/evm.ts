@@ -32,8 +32,8 @@ const IDENTITY_LIMIT_MS = 5_000
 
 /**
  * Opens a configured EVM chain from the database only: its node may be unavailable, and is identified at the first
- * contact. Two chains are contacted before: the hub of a new configuration, and a local chain, whose launcher may have
- * created it anew.
+ * contact. Two kinds of chain are contacted at once: the hub of a new configuration, and a local chain, whose launcher
+ * may have created it anew.
  * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
  */
 export async function openEvmChain(
@@ -103,7 +103,8 @@ const unlessAway = (error: Error): void => {
 }
 
 /**
- * Checks that contracts keep a record. Decides by their code, since a failed read of the record proves nothing.
+ * Checks that the chain's contracts keep a record: `recordHash`, a running hash of their logs. Decides by the
+ * contracts' code, since a failed read of the record proves nothing.
  * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
@@ -116,7 +117,7 @@ async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
   }
 }
 
-/** The genesis of a chain's nodes. Null where none answers in time. @throws WrongChainError */
+/** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
 async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
   const answer = rpc.genesisHash().catch((error: Error) => {
     if (error.name !== 'ChainUnavailableError') throw error

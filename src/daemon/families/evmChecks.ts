@@ -19,7 +19,7 @@ const ROLES = parseAbi([
   'function relayer() view returns (address)',
   'function owner() view returns (address)',
 ])
-/** A head older than this many times a slow chain's block is stuck. */
+/** Age from which a chain's newest block means that the node is stuck or syncing. */
 const OLD_HEAD_MS = 5 * 60_000
 /** Balance below which a relayer can pay for only a few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
@@ -94,7 +94,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Doc
         )
   })
 
-/** Two nodes have to agree, so with three, one may be unavailable. */
+/** Result for fewer than three RPC URLs. Two nodes have to agree, so of three, one may be unavailable. */
 const fewUrls = (count: number): CheckResult =>
   count === 1
     ? warningResult(

@@ -48,7 +48,7 @@ export interface DaemonChainFamily {
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
   /** Metrics, problems and balances of the relayers that `relay` creates. */
   readonly telemetry?: RelayerTelemetry
-  /** What the test wallet of a local world's pages needs to send transactions on these chains. */
+  /** What the test wallet in the pages of a local world (test network) needs to send transactions on these chains. */
   testWallet?(config: Config): WalletChains
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
   examine(config: Config): Promise<readonly DoctorFinding[]>

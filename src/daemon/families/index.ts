@@ -4,7 +4,7 @@ import { evmFamily } from './evm.js'
 import type { DaemonChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
 
-/** In the order in which they are opened: the hub's first. */
+/** The daemon's code by chain family, in the order in which chains are opened: the hub's family first. */
 const BY_KEY: Readonly<Record<ChainFamilyKey, DaemonChainFamily>> = {
   evm: evmFamily,
   solana: solanaFamily,

@@ -98,7 +98,7 @@ const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' 
 export const solanaFamily: DaemonChainFamily = {
   telemetry: SOLANA_TELEMETRY,
   testWallet({ solana }) {
-    // a local cluster serves both networks
+    // a local Solana cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
     return {
       key: SOLANA.addressType,

@@ -13,7 +13,7 @@ export type OpenAirdrop = Omit<PlainRow<StoredAirdrop>, 'state'> & { state: Aird
 /** An airdrop with the number of its claims seen on chain, and the number of confirmed claims. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
-/** Fields that are set with an airdrop's distributor. */
+/** Fields of an airdrop that are not null once its distributor is set. */
 export type RequiredAirdropFields<Field extends keyof OpenAirdrop> = {
   [Key in Field]: NonNullable<OpenAirdrop[Key]>
 }
@@ -90,7 +90,7 @@ export async function setDistributor(
   const where = toPrismaValues({ network, community })
   return (await prismaClientOf(pool)).$transaction(
     async (tx) => {
-      // locked, so that neither claims nor other commands change it meanwhile
+      // locked, so that neither the indexer's claims nor other commands change the airdrop meanwhile
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
       const [airdrop] = await read(tx, where)
       if (!airdrop) throw new AirdropError(noAirdropText(network, community))

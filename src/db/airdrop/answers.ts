@@ -47,7 +47,7 @@ interface WalletRow {
   /** Stored address. */
   address: Buffer
   isPrivate: boolean
-  /** Null without an allocation. */
+  /** Number of the allocation's row in the airdrop's file. Null without an allocation. */
   index: number | null
   /** Position of the allocation's leaf in the tree. */
   position: number
@@ -57,7 +57,7 @@ interface WalletRow {
   isConfirmed: boolean
 }
 
-/** A verified wallet of the caller's bundle, with its allocation. */
+/** A verified wallet of the caller's cluster, with its allocation. */
 export type WalletWithAllocation = Awaited<ReturnType<typeof findBundleAllocations>>[number]
 export type BundleAllocation = NonNullable<WalletWithAllocation['allocation']>
 
@@ -74,7 +74,7 @@ const bundle = prepare<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/** Wallets of the bundle in which `viewer` (a stored address) is verified, oldest first. Empty without a bundle. */
+/** Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first. Empty without a cluster. */
 export async function findBundleAllocations(
   db: Queryable,
   network: Network,
@@ -107,8 +107,8 @@ const usedClaims = prepare<{ claim: Buffer }>(
 )
 
 /**
- * Account (a stored address) that is verified in a bundle, and whose allocation was claimed in a confirmed block. A
- * claim that has not given a name yet comes first, then the caller's own. Null where no wallet has claimed.
+ * Account (a stored address) that is verified in a cluster, and whose allocation was claimed in a confirmed block. A
+ * claim that no community name has used yet comes first, then the caller's own claim. Null where no wallet has claimed.
  */
 export async function findConfirmedClaim(
   db: Queryable,

@@ -83,7 +83,10 @@ export async function storeClaims(
   return true
 }
 
-/** Restarts indexing from a block. Stored claims stay until their blocks are read again. */
+/**
+ * Restarts the indexing of an airdrop's claims at its first block. Stored claims stay until their blocks are read
+ * again.
+ */
 export async function restartClaims(
   client: pg.ClientBase,
   { network, airdrop }: WatchedAirdrop,

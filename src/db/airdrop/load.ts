@@ -30,7 +30,7 @@ export interface AirdropLoadRequest
 export interface AccountAllocation {
   /** Stored address. */
   account: Buffer
-  /** Above 0. */
+  /** Allocated amount in base units of the token, above 0. */
   amount: bigint
 }
 
@@ -60,7 +60,7 @@ export async function loadAirdrop(
     const airdrop = await nextNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // reads it again under a lock: claims may have been stored during the load, which holds no lock
+    // reads the stored airdrop again under a lock: claims may have been stored during the load, which holds no lock
     const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)

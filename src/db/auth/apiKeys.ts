@@ -20,7 +20,7 @@ const FIND = {
   text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1',
 }
 
-/** The rate limit of the key with this hash, with nulls for the configured limit. Null where there is no such key. */
+/** Whether a key with this hash exists, and its own rate limit. `rate` is null where the configured limit applies. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
@@ -38,7 +38,10 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
     [...(wallet ? [wallet] : [])],
   )
 
-/** Takes the wallet's first free slot. Returns no row where another key took it meanwhile: then it is tried again. */
+/**
+ * Takes the wallet's first free slot. Returns no row where another key took that slot meanwhile: `addApiKey` tries
+ * again.
+ */
 const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s
   WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1

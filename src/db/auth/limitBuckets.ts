@@ -1,17 +1,19 @@
 import { type Queryable, readRows } from '../pg/rows.js'
 
-/** The database's time, and for each bucket the time at which it is full again (both Unix ms). */
+/** The database's time, and for each rate-limit bucket the time at which it is full again (both Unix ms). */
 export interface BucketFullTimes {
   nowMs: number
   fullMs: number[]
 }
 
-/** Buckets deleted per sign-in. More than one wallet creates when it signs in, so the number of rows stays bounded. */
+/**
+ * Full buckets deleted per sign-in: more than the buckets that a sign-in creates, so the number of rows stays bounded.
+ */
 const SWEEP_ROWS = 16
 
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
-/** Time at which a bucket is full again. Now, where the clock was set back since the bucket was written. */
+/** Time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written. */
 const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
 
 const READ = {

@@ -3,7 +3,10 @@ import type { WalletShare } from '../generated/client.js'
 import { prepareSingleRow } from '../pg/prepared.js'
 import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
 
-/** An encrypted share, and the id of the encrypting key. The id is null for a share that is older than key ids. */
+/**
+ * An encrypted share of a generated wallet's key, and the id of the encrypting key. The id is null for a share that is
+ * older than key ids.
+ */
 export type SealedShare = Pick<PlainRow<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
@@ -43,8 +46,9 @@ export const findShare = prepareSingleRow<
 )
 
 /**
- * Marks a signature that requests a key as used, and all earlier signatures too.
- * @param signingMs its signing date
+ * Marks a signature as used that requests the key of a generated wallet, and all earlier signatures too.
+ * @param address the generated wallet
+ * @param signingMs date in the signed message, Unix ms
  * @returns false where this signature or a later one was used already
  */
 export async function markRecoverySignatureUsed(
@@ -58,7 +62,7 @@ export async function markRecoverySignatureUsed(
   return (await query(db, network, text, [address, signingMs])).length === 1
 }
 
-/** Number of shares under each key. */
+/** Number of wallet shares by the key that encrypts them. */
 export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; count: number }[]> {
   return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')
 }
@@ -67,7 +71,7 @@ export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; coun
 export type ShareWithRowKey = SealedShare & Pick<PlainRow<WalletShare>, 'network' | 'address'>
 
 /**
- * Next shares of a network that another key encrypts, by address.
+ * Next page of a network's shares that are not encrypted with `keyId`, by address.
  * @param after the last address of the previous page
  */
 export function listSharesUnderOtherKeys(

@@ -39,7 +39,7 @@ export const findCreditsOfAddress = (
     [wallet],
   )
 
-/** Credits that a hub transaction changed, in the order of its logs. */
+/** Credits that a hub transaction gave, in the order of its logs. */
 export const findCreditsOfTransaction = (
   db: Queryable,
   network: Network,

@@ -38,7 +38,7 @@ export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
   )
 }
 
-/** Facts that decide whether a network's names may be quoted. */
+/** State of a network's hub, which decides whether names may be quoted. */
 export interface HubState {
   caughtUp: boolean
   /** True if the network is mirrored, so no chain is followed. */

@@ -24,7 +24,7 @@ export async function writeOperatorAction(db: Queryable, action: RecordedCommand
   await readRows(db, text, [id, ms, osUser, command, outcome])
 }
 
-/** Commands, newest first. */
+/** Commands of operators, newest first. */
 export function listOperatorActions(db: Queryable, limit: number): Promise<StoredAction[]> {
   const text =
     'SELECT id, began_ms, ended_ms, os_user, role, command, outcome FROM operator_actions ORDER BY began_ms DESC, id LIMIT $1'

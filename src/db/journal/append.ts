@@ -95,8 +95,8 @@ export async function foldEntries(
 }
 
 /**
- * Writes the rows of a fold and moves the locked head, with other statements in the same pipeline. The rows of many
- * entries are copied before it.
+ * Writes the rows of a fold and moves the locked head, with other statements in the same pipeline. For a batch of many
+ * entries, COPY writes the new rows before the pipeline.
  */
 export async function writeFoldedBatch(
   client: pg.ClientBase,
@@ -104,7 +104,7 @@ export async function writeFoldedBatch(
   changes: RowChanges,
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
-  // a row that is removed may be listed again
+  // with removals, no COPY: it would run before them, and a removed wallet may be listed again in the same batch
   const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
@@ -154,7 +154,7 @@ const newRows = <Item>(
   items: readonly Item[],
 ): NewRows => ({ table, columns, items: items as readonly never[] })
 
-/** Tables that a batch writes a row an entry to. */
+/** New rows of the tables that get about one row for each entry of a batch. */
 const rowsOfMany = (changes: RowChanges): NewRows[] => [
   newRows(
     'journal',

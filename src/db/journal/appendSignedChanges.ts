@@ -22,7 +22,7 @@ export type AppendChangesResult =
    * an effect.
    */
   | { kind: 'made'; clusterId: Buffer | null }
-  /** Nothing was written. `refusal` is the first one. */
+  /** Nothing was written. `refusal` is that of the first refused change. */
   | { kind: 'refused'; refusal: ChangeRefusal }
   /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }

@@ -66,9 +66,9 @@ const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, family
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
-  // without a lock, which a standby refuses
+  // reads without a lock, since a standby server refuses locks
   const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
-  // versions before chain families wrote only the default
+  // versions before chain families wrote only the default family
   const isOfFamily = known?.family === family
   if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
@@ -80,7 +80,9 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   })
 }
 
-/** Chains of another label with the values from which ids of payments are made: the chain id, or genesis and program. */
+/**
+ * Chains of another label with the values from which ids of payments are made: the chain id, or genesis and program.
+ */
 const SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
 
@@ -99,9 +101,15 @@ async function refuseSecondLabel(
   )
 }
 
-/** How many of a chain's newest entries are searched for bids. The others are payments for names below communities. */
+/**
+ * How many of a chain's newest entries are searched for bids. Its other entries are payments for names below
+ * communities.
+ */
 const HUB_ENTRIES = 1_000
-/** Label of a chain other than the given one whose bids or minima are in the journal. Only a hub emits such logs. */
+/**
+ * Label of a chain other than the given one whose bids, or changes of the minimum bid, are in the journal. Only a hub
+ * emits such logs.
+ */
 const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
   WHERE h.network = $1 AND c.chain <> $2 AND EXISTS (SELECT FROM (
       SELECT j.kind FROM journal j WHERE j.network = $1 AND j.generation = h.generation AND j.chain = c.chain
@@ -135,7 +143,7 @@ export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Pr
   return (await query<StoredChain>(pool, network, text, [chain]))[0]!
 }
 
-/** Newest row of a label. Null when its chain was never registered. */
+/** Newest row of `chains` with a label. Null when the label's chain was never registered. */
 export async function findChain(
   pool: pg.Pool,
   network: Network,

@@ -14,11 +14,11 @@ export interface JournalRangeQuery {
   order: FeedOrder
   /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
   first: number | null
-  /** Lowest such number to return. */
+  /** Lowest number of a first event to return. */
   floor: number
   /** Most entries to return. */
   limit: number
-  /** Most events to search, from the position on. */
+  /** Most events to search, counted from `first`. */
   events: number
   /** Stored address of the actor. Null for all. */
   from: Buffer | null
@@ -27,7 +27,7 @@ export interface JournalRangeQuery {
 /** Entries of a network's feed in the requested order, with the head as of the same snapshot. */
 export interface JournalRange {
   rows: FeedRow[]
-  /** Number of the feed. It changes with the journal's generation, and after a restored backup. */
+  /** The feed's generation. It changes with the journal's generation, and after a restored backup. */
   generation: number
   /** Number of the newest event. */
   newest: number
@@ -71,7 +71,7 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
-/** Prepares a statement for both orders. */
+/** Prepares two statements, one for each order. */
 const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))

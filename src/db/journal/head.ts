@@ -73,8 +73,8 @@ export async function readAnswerVersions(db: Queryable, network: Network): Promi
 
 /**
  * Locks a network's head until the transaction ends. Reads that follow see the previous writer's commit.
- * @param epoch epoch of the indexing leader, whose lead can't end before the transaction; null for writers that need no
- * leader
+ * @param epoch epoch of the indexing leader, who stays leader until the transaction has ended; null for writers that
+ * need no leader
  * @throws LostLeadershipError when another process leads
  */
 export async function lockJournalHead(
@@ -151,7 +151,10 @@ export async function endLeaders(
   await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])
 }
 
-/** Keeps a role's lead unchanged until the transaction ends. @throws LostLeadershipError when another process leads */
+/**
+ * Keeps the role's leader of the given epoch in office until the transaction ends. @throws LostLeadershipError when
+ * another process leads
+ */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {

@@ -8,10 +8,10 @@ import { inTransaction } from '../pg/pool.js'
 import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertLeader, type LeaderScope } from './head.js'
 
-/** A log as of its newest signed checkpoint. */
+/** A Merkle log of a network's public events, as of its newest signed checkpoint. */
 export type StoredLog = Omit<PlainRow<Log>, 'network'>
 
-/** End of a log, to which the first leaf of the next log refers. */
+/** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
 export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
 
 /** State of a network's feed and of its log. */
@@ -107,8 +107,8 @@ const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, ind
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
   WHERE length(t.hashes) < length(excluded.hashes)`
 /**
- * Keeps the tree of the previous generation: with it, a client that has an older checkpoint can verify that the log
- * continued from there.
+ * Deletes the tiles of generations before the previous one. With the tree of the previous generation, a client that has
+ * an older checkpoint can verify that the log continued from there.
  */
 const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
   AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
@@ -149,7 +149,7 @@ export async function writeLogRow(
   await execute(db, network, FORGET_TILES, [generation])
 }
 
-/** Writes tiles that are new or longer. */
+/** Writes tiles that are new, or longer than the stored ones. */
 export async function storeTiles(
   db: Queryable,
   network: Network,

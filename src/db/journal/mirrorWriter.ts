@@ -44,7 +44,10 @@ const EMPTY = `UPDATE journal_heads
 const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
-/** @throws Error for a network that has its own journal or log */
+/**
+ * Locks and returns the head of a mirrored network, or of an empty one. @throws Error if the network has its own
+ * journal or log
+ */
 export async function assertIsMirror(client: pg.ClientBase, network: Network): Promise<LockedHead> {
   const head = await lockJournalHead(client, network, null)
   const isCopy = (await readMirroredNetworks(client)).has(network)
@@ -125,7 +128,7 @@ export class MirrorWriter {
     const changes = foldMirrorEntries(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
-    // the next events are read while this is written
+    // the next events are read while this batch is written
     this.#writing = writeFoldedBatch(client, network, changes)
     this.#writing.catch(() => {})
   }
@@ -135,7 +138,7 @@ export class MirrorWriter {
     await this.#writing.catch(() => {})
   }
 
-  /** Collects tiles that are new or longer. */
+  /** Collects tiles that are new, or longer than the stored ones, to write them later. */
   addTiles(tiles: readonly FilledTile[]): void {
     for (const tile of tiles) this.#tiles.set(tileKey(tile), tile)
   }

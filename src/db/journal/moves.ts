@@ -35,7 +35,7 @@ export async function moveNextNames({
   network,
   epoch,
 }: LeaderScope): Promise<NamesMove | null> {
-  // usually no move is pending, and the head is not locked
+  // checked without a lock first, since usually no move is pending
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
     const head = await lockJournalHead(client, network, epoch)

@@ -13,7 +13,7 @@ import { readJournalHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
-/** Move entries in a batch. Each reads and moves a thousand names. */
+/** Most `move_names` entries in a batch. Each reads and moves a thousand names. */
 const BATCH_MOVE_ENTRIES = 16
 
 export interface ReplayHashes {
@@ -35,7 +35,7 @@ interface Columns
 const NOT_FOLDED =
   'a mirror copies a signed log, which has no inputs to fold. `clusterd log verify` proves the log, and a lost mirror starts anew from its source.'
 
-/** Entries left for the final transaction, which also compares. */
+/** Entries left for the final transaction, which also compares the state hashes. */
 const LEFT_TO_COMPARE = 1_000
 
 /**

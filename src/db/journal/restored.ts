@@ -18,7 +18,7 @@ export interface RestoreReport {
   jobs: number
 }
 
-/** Next number of the feed: seconds since 2025, so it differs after each restore of a backup. */
+/** Next generation of the feed: seconds since 2025, so it differs after each restore of a backup. */
 const NEXT_FEED = `greatest(feed_generation + 1,
   (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
@@ -26,8 +26,8 @@ const LIVE = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
 /**
  * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
- * promoted. The feed gets another number, signed changes wait until the hub's head is folded again, leaders start
- * again, and every unfinished job is checked. The journal stays: entries that it lost are read again from the chains.
+ * promoted. The feed gets a new generation, signed changes wait until the hub's head is folded again, leaders start
+ * again, and every unfinished job is checked. The journal stays: its lost entries are read again from the chains.
  */
 export async function resetAfterRestore(
   client: pg.ClientBase,
@@ -45,7 +45,7 @@ export async function resetAfterRestore(
   return { feed: feed!, entries, jobs }
 }
 
-/** Calls `resetAfterRestore`, unless the feed's number has changed from the given one meanwhile. */
+/** Calls `resetAfterRestore`, unless the feed's generation has changed from the given one meanwhile. */
 export const resetOnceAfterRestore = (
   pool: pg.Pool,
   network: Network,
@@ -57,7 +57,7 @@ export const resetOnceAfterRestore = (
     if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
   })
 
-/** The newest entry that this process has seen committed, with the feed's number at that time. */
+/** The newest entry that this process has seen committed, with the feed's generation at that time. */
 type Seen = Pick<PlainRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
@@ -67,7 +67,10 @@ type Found = Seen & { seen: string | null }
 const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
     WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
-/** Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last (`seen`). */
+/**
+ * Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last
+ * (`seen`).
+ */
 const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`

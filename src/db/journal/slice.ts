@@ -149,7 +149,7 @@ async function probe(
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the next free cluster id of wallets whose number 0 is taken. Taken numbers are 0 … k-1. */
+/** Finds the next free cluster id of wallets whose cluster id with number 0 is taken. Taken numbers are 0 … k-1. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: RegistrySlice,

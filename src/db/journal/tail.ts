@@ -45,8 +45,9 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
 })
 
 /**
- * Drops blocks of a chain's tail from `dropFrom` on (reorged, or unknown since a restart), then adds the new ones.
- * @param minimumWei current minimum, which decides whether a bid can lead
+ * Drops the unconfirmed blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
+ * ones.
+ * @param minimumWei current minimum bid, which decides whether a bid can lead
  */
 export async function writeTail(
   db: Queryable,

@@ -47,7 +47,7 @@ const journalled = prepare<JournalledRow>(
       JOIN journal_heads h ON h.network = ${l.network}
       CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
       WHERE n.network = ${l.network} AND n.tx_key = i.tx_key AND substring(j.body FROM 1 FOR 32) = i.hash
-      -- which keeps the planner from joining whole tables
+      -- ORDER BY keeps the planner from joining whole tables
       ORDER BY n.seq
     ) j
     ORDER BY i.ord, j.seq`,
@@ -125,7 +125,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
-/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first bid's block. */
+/** Bids of a transaction in the hub's unconfirmed blocks, with the depth of the first bid's block. */
 export interface TailTx {
   bids: UnconfirmedBid[]
   confirmations: Confirmations
@@ -155,8 +155,8 @@ const inTail = prepare<TailRow>(
 )
 
 /**
- * Bids of a transaction in the stored tail, or null. A bid leads when its name is free and no earlier bid of the tail
- * may win it.
+ * Bids of a transaction in the hub's unconfirmed blocks, or null. A bid leads when its name is free and no earlier
+ * unconfirmed bid may win it.
  * @param hub number of the network's hub chain: only its bids decide
  */
 export async function findTailTx(
@@ -181,7 +181,7 @@ export async function findTailTx(
   }
 }
 
-/** Stored facts about a transaction that a chain has returned once. */
+/** Data stored about a transaction that a chain has returned once. */
 export type TrackedTx = Pick<
   PlainRow<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -203,7 +203,7 @@ const confirmed = prepare<{ chain: number; block: number }>(
   (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
 )
 
-/** Newest confirmed block of each chain of a network, by its number in the database. */
+/** Newest confirmed block of each chain of a network, by the chain's number in the database. */
 export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
@@ -213,7 +213,7 @@ export async function readConfirmedBlocks(
 
 export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** Sightings are written at most once in this time, ms, since clients may poll every second. */
+/** A transaction's `last_seen_ms` is written at most once in this time, ms, since clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
@@ -237,7 +237,7 @@ const REMEMBER = {
     WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
 }
 
-/** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
+/** Stores why a seen transaction is `invalid`, once that is confirmed. The first verdict stays. */
 export async function storeInvalidVerdict(
   db: Queryable,
   network: Network,
@@ -261,7 +261,7 @@ export async function storeReplacement(
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** Changes of a transaction in the database. */
+/** Summary of the rows that the database has of a transaction. `records` differs once one of them has changed. */
 export interface TxProgress {
   records: string
   /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */

@@ -127,7 +127,7 @@ export function saveJobs(
 }
 
 /**
- * Takes the signer's next nonce and stores what `build` makes with it, in one transaction.
+ * Takes the signer's next nonce and stores the job's progress that `build` returns for that nonce, in one transaction.
  * @returns false when the job has changed
  * @throws LostLeadershipError, DailyCapError
  */
@@ -161,7 +161,7 @@ export function saveWithNextNonce(
 const newlySigned = ({ job, after }: JobChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
-/** Adds newly signed costs to the signer's day. @throws DailyCapError */
+/** Adds newly signed costs to the signer's spending of the day. @throws DailyCapError */
 export async function reserveSpending(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,

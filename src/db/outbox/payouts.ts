@@ -106,7 +106,7 @@ const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 
-/** Queues the releases that are old enough. @returns how many */
+/** Queues releases of the payments that are old enough. @returns how many */
 export const queueReleases = (
   client: pg.ClientBase,
   { network, chain }: ChainKey,

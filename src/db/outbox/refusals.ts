@@ -58,7 +58,7 @@ export const parkUneconomicalRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals whose payment has an outcome from any sender. @returns the number of ended refusals */
+/** Ends parked refusals and releases whose payment has an outcome, whoever sent it. @returns how many jobs it ended */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainKey,
@@ -104,7 +104,7 @@ export function entryWithoutPurchase(entry: Entry, refused: ReadonlySet<string>)
 /**
  * Replaces, after a rewind, unsent refusals and releases by the refusals and releases of the new generation. Runs in
  * the transaction of the switch, under the head's lock, so no relayer acts meanwhile.
- * @param generation the new one
+ * @param generation the new generation
  */
 export async function requeueRefusals(
   client: pg.ClientBase,

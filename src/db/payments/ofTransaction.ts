@@ -28,7 +28,7 @@ type PaymentColumns = ReceiptRow &
   > & {
     /** Network label of the chain. */
     label: string
-    /** 32-byte word. */
+    /** Name as the payment gave it: a 32-byte word, perhaps malformed. */
     name: Buffer
     isConfirmed: boolean
     /** True if the payment matches no quote of ours. */
@@ -76,11 +76,11 @@ interface PaidNameColumns
   > {
   /** Network label of the chain. */
   label: string
-  /** 32-byte words. */
+  /** Community and name as the payment gave them: 32-byte words, perhaps malformed. */
   community: Buffer
   name: Buffer
   isConfirmed: boolean
-  /** Time from which the payer may reclaim it, Unix ms. */
+  /** Time from which the payer may reclaim the payment, Unix ms. */
   reclaimableMs: number
   isEvm: boolean
   nextBlock: number
@@ -112,8 +112,8 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 
 /**
  * Payments for community names of a transaction (hash or signature), in order. Empty when none is known.
- * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_SQL`); `judgement`: null until the payment is
- * in the journal; `refund`: null for a payment that bought its name, or is undecided
+ * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_SQL`); `judgement`: null until the payment
+ * is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
   const rows = await paidNamesByTx(db, network, [tx])

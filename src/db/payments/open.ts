@@ -33,7 +33,7 @@ export async function findUndeliveredPayments(
   return rows.map(({ id }) => id)
 }
 
-/** A confirmed, undecided payment. */
+/** A confirmed, undecided payment for a community name. */
 export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community. Null where its word is not a valid name. */

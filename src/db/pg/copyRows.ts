@@ -10,10 +10,10 @@ export const MIN_COPY_ROWS = 500
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const NULL_LENGTH = -1
-/** In place of the number of a row's fields. */
+/** Ends the rows: stands in place of the number of a row's fields. */
 const END = -1
 
-/** Writes a value behind its length, by its type in PostgreSQL. */
+/** Functions that write a value after its length, by PostgreSQL type. */
 const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> = {
   int2(sink, value: number) {
     sink.int32(2)

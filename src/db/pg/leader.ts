@@ -26,7 +26,10 @@ const ANSWER_LIMIT_MS = 1_000
 /** Connections of the pool for leases: leads and polls continue while one of them waits. */
 export const LEASE_CONNECTIONS = 4
 
-/** A lead. Every write of the leader carries the epoch, so that writes of a former leader fail. */
+/**
+ * The lead of a network's indexing or relaying. Every write of the leader carries the epoch, so that writes of a former
+ * leader fail.
+ */
 export interface Leadership {
   epoch: number
   /** Resolves when the lease has ended. */
@@ -54,7 +57,7 @@ const TAKE = `UPDATE leaders
  * took it with the same epoch.
  */
 const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
-/** Renews the lease without waiting for the disk or a standby. A lost renewal only ends the lead. */
+/** Renews the lease without waiting for the disk or a standby. A lost renewal only ends this process's leadership. */
 const RENEW = `UPDATE leaders SET until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
   WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS} AS now_ms`
 const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
@@ -140,7 +143,7 @@ async function renewed(
 export interface LeadOptions {
   /** Pool that is used only for leases. */
   leases: pg.Pool
-  /** Reports when another process gives up a lead. */
+  /** Reports when another process gives up its leadership. */
   listener: Listener
   network: Network
   role: LeaderRole

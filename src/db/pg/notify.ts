@@ -31,7 +31,8 @@ export function parseNotificationPayload(
 }
 
 /**
- * Notification that a lead of the network has ended, for the processes that wait to lead. @returns channel and payload
+ * Notification that a leader of the network has ended its leadership, for the processes that wait to lead. @returns
+ * channel and payload
  */
 export const leadEndNotification = (network: Network): [string, string] => [
   NOTIFY_CHANNEL,
@@ -52,7 +53,7 @@ export interface ListenerOptions {
   /** Records that the process listens or tries to, for its status. */
   loops: WorkerLoops
   onError: (error: Error) => void
-  /** Called when it listens on a new connection because the previous one broke or fell silent. */
+  /** Called when the listener has a new connection because the previous one broke or fell silent. */
   onRenewed?: () => void
   /** Called after notifications, and once a second. */
   onWake?: () => void

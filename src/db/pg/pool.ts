@@ -76,7 +76,7 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
  */
 const LOCK_SHARE = 0.45
 
-/** The pool behind each view. */
+/** The pool behind each view that `poolWithQuery` has made. */
 const viewed = new WeakMap<pg.Pool, pg.Pool>()
 
 /** The underlying pool of a view, or the pool itself. */

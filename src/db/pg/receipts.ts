@@ -1,4 +1,4 @@
-/** Columns of a receipt `r`, for a select list. */
+/** Columns, for a select list, of a row `r` of `received`: the hub's log that it received a message or a payment. */
 export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 

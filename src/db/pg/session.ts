@@ -34,7 +34,7 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
-    // a lower value rounds the timestamps of limits
+    // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
     extra_float_digits: '1',
     // the driver's text format of arrays and bytes relies on the next settings
     array_nulls: 'on',

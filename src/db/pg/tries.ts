@@ -25,7 +25,7 @@ export async function withRetries<T>(client: pg.ClientBase, work: () => Promise<
             cause: error,
           },
         )
-      // others that waited during this try run before the next
+      // transactions that waited for the locks of this try run before the next try
       await sleep(PAUSE_MS)
     }
   }

@@ -125,7 +125,10 @@ const idByAddress = prepare<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/** Id of the cluster in which an address is verified, or null. Finds a private verification too. */
+/**
+ * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
+ * `viewer`.
+ */
 export async function findClusterId(
   db: Queryable,
   network: Network,

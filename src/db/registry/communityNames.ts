@@ -110,7 +110,7 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
 
 /**
  * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it.
- * `payers` are stored addresses of the first payers with a pending payment of one of the prices for it.
+ * `payers` are stored addresses of the first payers whose pending payment for the name covers one of the prices.
  */
 export async function communityNameAvailability(
   db: Queryable,

@@ -6,7 +6,7 @@ import { existsRowSql, type Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
- * Reads each distinct input once: a request that repeats one must not multiply its time.
+ * Reads each distinct input once: a request that repeats an input must not multiply its time.
  * @param read returns rows of distinct inputs, with their position from 1
  * @returns one element per input, in the same order; null where there is no row
  */
@@ -133,7 +133,7 @@ export async function findWalletsByNames(
   )
 }
 
-// a cluster has at most a thousand wallets
+// scans all wallets of each cluster, at most a thousand
 const byTypes = prepare<NameHit & { ord: number }>(
   'by_types',
   (
@@ -148,7 +148,8 @@ const byTypes = prepare<NameHit & { ord: number }>(
 )
 
 /**
- * Verified public wallets of one type in clusters, in the given order: the wallet named `main` where it matches, or else the oldest.
+ * Verified public wallets of one type in clusters, in the given order: the wallet named `main` where it matches, or
+ * else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */
 export const findWalletsByTypes = (

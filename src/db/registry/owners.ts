@@ -16,7 +16,7 @@ export interface OwnedName {
   amountWei: bigint
   createdMs: number
   updatedMs: number
-  /** Stored address. Null where it is private. */
+  /** Stored address of the actor of the newest change. Null where it is private. */
   updatedBy: Buffer | null
 }
 

@@ -22,7 +22,7 @@ const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
   readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
 
-/** Adds a webhook. Its first message begins with the feed, or after `cursor`. @returns the webhook's id */
+/** Adds a webhook. Its first message begins at the feed's first event, or after `cursor`. @returns the webhook's id */
 export async function addWebhook(
   db: Queryable,
   webhook: Pick<Webhook, 'network' | 'url' | 'key' | 'from' | 'cursor' | 'createdMs'>,
@@ -95,7 +95,10 @@ export async function saveWebhook(
   return rows.length > 0
 }
 
-/** Continues from a token (null: from the beginning), or from the present position. Ends parking and back-off. */
+/**
+ * Continues a webhook after `cursor` (null: from the feed's beginning), or without it from the present position. Ends
+ * parking and back-off.
+ */
 export async function replayWebhook(
   db: Queryable,
   id: number,
@@ -136,7 +139,10 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
     [id],
   )
 
-/** Number of webhooks by state, with the age of the oldest failure in a row, ms. Empty where there is none. */
+/**
+ * Number of webhooks by network and state, with the longest time for which one has been failing, ms. Empty where there
+ * is no webhook.
+ */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(
     db,

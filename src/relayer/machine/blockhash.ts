@@ -26,7 +26,7 @@ export function paymentViewOf(
   outcome: PaymentOutcome | null,
 ): JobPaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
-  // the outcome of a payment for a community name shows the kind of its end
+  // the outcome of a payment for a community name shows how the payment ended
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
     return { is: 'done' }
@@ -49,7 +49,7 @@ export interface ClusterSnapshot {
 
 export type BlockhashAction =
   | { do: 'wait' }
-  /** Read the payment itself. */
+  /** Read the payment's account on the cluster. */
   | { do: 'look' }
   | { do: 'sign' }
   /** Send the same bytes, perhaps again: no block contains them. */
@@ -89,7 +89,7 @@ function planDone(payment: JobPaymentView | null, isTooLate: boolean): Blockhash
 function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAction {
   switch (payment.is) {
     case 'held':
-      // a node's refusal is the reason why it was not included
+      // a node's refusal is the reason why the transaction was not included
       return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
     case 'done':
       return record({ is: 'confirmed', feeWei: 0n })

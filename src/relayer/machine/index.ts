@@ -15,8 +15,8 @@ import { toParkedJob } from './job.js'
 
 /**
  * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
- * from the stored job and the chain's view. `apply` changes the job by an event. A job is signed again only after a
- * confirmed transaction used its nonce without executing the job, or after its blockhash expired.
+ * from the stored job and the chain's view. `applyJobEvent` changes the job by an event. A job is signed again only
+ * after a confirmed transaction used its nonce without executing the job, or after its blockhash expired.
  */
 export interface JobDecisionContext {
   nowMs: number

@@ -27,7 +27,7 @@ export function parkJobOnceVoid<Job extends JobProgress>(job: Job): Job {
     : { ...job, release: 'operator', nextMs: 0 }
 }
 
-/** Resumes a parked job, with its spending and failures. */
+/** Resumes a parked job, which keeps its spending and failures. */
 export function resumeJob<Job extends JobProgress>(job: Job): Job {
   // sent alone, so that it is not parked again for its cost
   if (job.state === 'parked')
@@ -49,7 +49,7 @@ export function retryJob<Job extends JobProgress>(job: Job): Job {
   return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }
 }
 
-/** A parked job. It holds no nonce. */
+/** Returns the job in the state `parked`, without a nonce. */
 export function toParkedJob<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
   return {
     ...job,

@@ -112,7 +112,7 @@ const wasSent = ({ sentBlock }: EvmJobTx, { head }: ChainSnapshot): boolean =>
 interface UnusedNonce {
   job: NonceJob
   seen: ChainSnapshot
-  /** The newest transaction. */
+  /** The job's newest transaction. */
   tx: EvmJobTx
   isSent: boolean
   /** Purpose of the transaction that has to use the nonce. */
@@ -190,7 +190,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
   // a noop has no effect to wait for: its transaction is a cancel, and has to be mined
   const isUnwanted =
     job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  // once a cancel was signed for a nonce, both transactions may be mined, so that is not undone
+  // once a cancel was signed for a nonce, both transactions may be mined, so the cancel is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
   // a single node's report does not free a nonce, but is not waited for endlessly either, because later nonces wait too

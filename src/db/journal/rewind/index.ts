@@ -57,7 +57,7 @@ export async function rewindJournal(
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES)
       await writer.query(`ANALYZE ${schema}.${partitionName(table, network)}`)
-    // takes long, so it holds no lock: changes that come meanwhile are not in the report
+    // the comparison takes long, so it holds no lock: changes that come meanwhile are not in the report
     const report = await compareWithRebuilt(writer, target, {
       schema,
       generation,

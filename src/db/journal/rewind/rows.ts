@@ -60,9 +60,9 @@ export async function replaceLiveTables(
 }
 
 /**
- * Rewinds a chain's rows outside the journal: checkpoint, tail, messages, receipts, payments, verdicts. Deliveries,
- * nonces and delivered messages belong to no generation and stay. Deliveries that ended in a dropped block are
- * reopened.
+ * Rewinds a chain's rows outside the journal: checkpoint, unconfirmed blocks with their facts, messages, receipts,
+ * payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay. Deliveries that ended
+ * in a dropped block are reopened.
  */
 export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
@@ -118,7 +118,7 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT_SQL}))`
 
-/** Condition on a spoke's messages in dropped blocks that stay. Parameters: network, chain, block. */
+/** Condition on messages that a spoke sent in dropped blocks, and that are kept. Parameters: network, chain, block. */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */
@@ -128,7 +128,8 @@ const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.con
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
 /**
- * Reopens deliveries: with a nonce at the receipt, otherwise at the message. A delivery that was executed ends again.
+ * Reopens deliveries: a job that holds a nonce at its receipt, any other at the beginning. A reopened delivery that was
+ * executed ends again.
  */
 async function reopenDeliveries(
   client: pg.ClientBase,
