@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { stringToHex } from 'viem'
 import { createDatabase, type Postgres, startPostgres } from '../src/testing/processes/postgres.js'
-import type { Child } from '../src/testing/processes/processes.js'
+import type { WatchedChild } from '../src/testing/processes/processes.js'
 import {
   type Bench,
   describeMachine,
@@ -122,7 +122,7 @@ interface Stored {
 /** Waits until a program has stored the last registration. */
 async function catchUpOf(
   { postgres, databaseUrl }: Site,
-  program: Child,
+  program: WatchedChild,
   stored: Stored,
   startedMs: number,
 ): Promise<CatchUp> {

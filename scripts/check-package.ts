@@ -24,8 +24,8 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDatabase, startStack } from '../src/testing/index.js'
 import { freePort } from '../src/testing/processes/ports.js'
-import { waitFor } from '../src/testing/processes/processes.js'
-import { LOCAL_KEYS } from '../src/testing/stackParts.js'
+import { waitForCondition } from '../src/testing/processes/processes.js'
+import { LOCAL_SECRET_KEYS } from '../src/testing/stackParts.js'
 import { buildClientPackage } from './client-package.js'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -180,7 +180,7 @@ function background(folder: string, args: readonly string[], env: Record<string,
   return {
     output: () => output,
     async until(isThere: () => boolean | Promise<boolean>): Promise<void> {
-      const seen = await waitFor(
+      const seen = await waitForCondition(
         async () => child.exitCode !== null || (await isThere()),
         READY_DEADLINE_MS,
       )
@@ -356,7 +356,7 @@ async function serves(folder: string): Promise<void> {
     const databaseUrl = await createDatabase(stack.databaseUrl, 'packaged')
     const opsPort = await freePort()
     const env = {
-      ...LOCAL_KEYS,
+      ...LOCAL_SECRET_KEYS,
       DATABASE_URL: databaseUrl,
       CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
       PORT: String(await freePort()),

@@ -9,7 +9,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nativePackage } from '../src/testing/processes/platform.js'
+import { nativeProgramPackage } from '../src/testing/processes/platform.js'
 import { ROOT } from './files.js'
 import { MUTANTS, type Mutant } from './invariants/mutants.js'
 
@@ -33,7 +33,7 @@ const COPY_ENV = {
 
 /** Path of a forge of the same version as this checkout's anvil. Installs it where it is missing. */
 function forge(): string {
-  const anvil = nativePackage('anvil', process.platform, process.arch)
+  const anvil = nativeProgramPackage('anvil', process.platform, process.arch)
   const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const version: string | undefined = optionalDependencies[anvil]
   if (!version) throw new Error(`npm has no Foundry for ${process.platform}-${process.arch}.`)

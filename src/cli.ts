@@ -37,7 +37,9 @@ program
     'run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME)',
   )
   .option('--limits', 'limit what clients may ask, as `start` does')
-  .action(async (options: { limits?: boolean }) => (await import('./cli/dev.js')).dev(options))
+  .action(async (options: { limits?: boolean }) =>
+    (await import('./cli/dev.js')).runDevCommand(options),
+  )
 
 program
   .command('start')
@@ -48,14 +50,16 @@ program
   )
   .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
-  .action(async (options: StartOptions) => (await import('./cli/start.js')).start(options))
+  .action(async (options: StartOptions) =>
+    (await import('./cli/start.js')).runStartCommand(options),
+  )
 
 program
   .command('doctor')
   .description('check all that `start` needs, and say what to do')
   .option('--json', 'as JSON')
   .action(async (options: { json?: boolean }) =>
-    (await import('./cli/doctor/doctor.js')).doctor(options),
+    (await import('./cli/doctor/doctor.js')).runDoctorCommand(options),
   )
 
 program
@@ -75,7 +79,7 @@ addNetworkOptions(program.command('mirror'), 'default: both, testnet where the s
   .option('--accept <log>', 'copy this log though it does not continue the copy (MIRROR_ACCEPT)')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
   .action(async (url: string | undefined, options: MirrorOptions) =>
-    (await import('./cli/start.js')).mirror(url, options),
+    (await import('./cli/start.js')).runMirrorCommand(url, options),
   )
 
 program

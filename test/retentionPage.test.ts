@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { read, rowsOf } from '../scripts/lint/documents.js'
 import { MAX_SESSIONS_PER_WALLET } from '../src/db/auth/sessions.js'
 import {
-  ACTION_RETENTION_MS,
+  OPERATOR_ACTION_RETENTION_MS,
   RETAINED_GENERATIONS,
-  RETENTION_MS,
-  removeExpired,
+  removeExpiredRows,
+  TRANSACTION_RETENTION_MS,
 } from '../src/db/deployment/retention.js'
 import { KEPT_BLOCK_HASHES } from '../src/db/journal/tail.js'
 import type { Queryable } from '../src/db/pg/rows.js'
@@ -21,16 +21,16 @@ const rows = new Map(rowsOf(text).map(([what = '', ...cells]) => [what, cells.jo
 const empty = { query: async () => ({ rows: [], rowCount: 0, fields: [] }) } as unknown as Queryable
 
 it('has a row for each rule of the retention, and no other', async () => {
-  const rules = Object.keys(await removeExpired(empty, 'mainnet'))
+  const rules = Object.keys(await removeExpiredRows(empty, 'mainnet'))
   const table = text.slice(text.indexOf('| what |'), text.indexOf('Other rows are removed'))
   expect(rowsOf(table).map(([what]) => what)).toEqual(['what', '---', ...rules])
 })
 
 it.each([
-  ['transactions that came to nothing', `${RETENTION_MS / DAY_MS} days`],
-  ['signed bytes of ended jobs', `${RETENTION_MS / DAY_MS} days`],
+  ['transactions that came to nothing', `${TRANSACTION_RETENTION_MS / DAY_MS} days`],
+  ['signed bytes of ended jobs', `${TRANSACTION_RETENTION_MS / DAY_MS} days`],
   ['sessions that have expired', `newest ${MAX_SESSIONS_PER_WALLET} of a wallet`],
-  ['commands of operators', `${ACTION_RETENTION_MS / DAY_MS} days`],
+  ['commands of operators', `${OPERATOR_ACTION_RETENTION_MS / DAY_MS} days`],
   ['entries of generations that ended', `before: ${RETAINED_GENERATIONS}`],
   ['hashes of confirmed blocks', `${KEPT_BLOCK_HASHES} blocks`],
   ['failed deliveries', `newest ${MAX_KEPT_FAILURES} of`],

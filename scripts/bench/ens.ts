@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { createPublicClient, http } from 'viem'
-import { localClients, mineQuickly, walletOf } from '../../src/testing/chains/localClients.js'
-import { deployEns, setGateway } from '../../src/testing/contracts/ens.js'
+import { localClients, mineQuickly, walletClientOf } from '../../src/testing/chains/localClients.js'
+import { deployEns, setEnsGateway } from '../../src/testing/contracts/ens.js'
 import { testAccount, type WorldEns } from '../../src/testing/world.js'
 import { callOf, lookupOf } from '../../test/support/ens.js'
 import { ask } from './ask.js'
@@ -14,7 +14,7 @@ const FLOOR = 'POST /v1/names'
 
 const placeOf = ({ rpcUrl }: BenchChain) => ({ rpcUrl, chainId: CHAIN_ID })
 const clientsOf = (chain: BenchChain) => ({
-  walletClient: walletOf(placeOf(chain), testAccount(0)),
+  walletClient: walletClientOf(placeOf(chain), testAccount(0)),
   publicClient: localClients(placeOf(chain)).reader,
 })
 
@@ -35,7 +35,7 @@ export async function benchEns(
   chain: BenchChain,
   ens: WorldEns,
 ): Promise<void> {
-  await mineQuickly(placeOf(chain), () => setGateway(clientsOf(chain), ens, api))
+  await mineQuickly(placeOf(chain), () => setEnsGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const lookUp = (name: string) =>

@@ -5,10 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import pg from 'pg'
 import { NOTIFY_CHANNEL } from '../../src/db/pg/notify.js'
-import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
+import { DAEMON_NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import {
+  spawnChild,
+  type WatchedChild,
+  waitForCondition,
+} from '../../src/testing/processes/processes.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { buildPrograms } from '../build-programs.js'
 import { type Bench, cpuMs, describeMachine } from './bench.js'
 import type { BenchChain } from './chain.js'
@@ -76,7 +80,7 @@ export interface DaemonOptions {
 }
 
 export interface DaemonProcess {
-  child: Child
+  child: WatchedChild
   /** Start of the process, milliseconds of the clock. */
   spawnedMs: number
   /** When it took the lead; where nothing is indexed, when it was up. */
@@ -95,7 +99,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const child = await spawnChild({
     command: process.execPath,
     args: [
-      ...NODE_FLAGS,
+      ...DAEMON_NODE_FLAGS,
       ...profiling,
       ...nodeArgs(cli),
       'start',
@@ -105,7 +109,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
     cwd: ROOT,
     env: {
       ...process.env,
-      ...LOCAL_KEYS,
+      ...LOCAL_SECRET_KEYS,
       CLUSTERD_HOME: home,
       CLUSTERD_CHAINS: chainsFile,
       DATABASE_URL: databaseUrl,
@@ -121,7 +125,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const find = (msg: string) => readLog(child.logFile).find((line) => line.msg === msg)
   const lead = isApiOnly ? 'clusterd is up' : 'leading the indexing'
   const isUp = () => find(lead) !== undefined && find('clusterd is up') !== undefined
-  await waitFor(() => child.hasExited() || isUp(), START_DEADLINE_MS, POLL_MS)
+  await waitForCondition(() => child.hasExited() || isUp(), START_DEADLINE_MS, POLL_MS)
   const leading = find(lead)
   const up = find('clusterd is up')
   if (child.hasExited() || !leading || !up)
@@ -193,7 +197,7 @@ export async function waitUntilRested(databaseUrl: string): Promise<void> {
     const text =
       'SELECT FROM journal_heads h JOIN logs l ON l.network = h.network AND l.generation = h.feed_generation WHERE size > 1 AND size = public_seq + 1'
     const isAtRest = async () => (await client.query(text)).rowCount! > 0
-    if (!(await waitFor(isAtRest, REST_DEADLINE_MS, SILENCE_MS)))
+    if (!(await waitForCondition(isAtRest, REST_DEADLINE_MS, SILENCE_MS)))
       throw new Error('the daemon writes no log')
   } finally {
     await client.end()
@@ -250,7 +254,7 @@ export async function runLoop(
 /** A bare program that answers over HTTP. */
 interface BareServer {
   url: string
-  child: Child
+  child: WatchedChild
 }
 
 /** Runs a bare server (scripts/bench/server.ts) until it listens. */
@@ -269,7 +273,7 @@ async function startServer(source: URL, argument: string, logFile: string): Prom
   const args = [...nodeArgs(fileURLToPath(source)), argument]
   const child = await spawnChild({ command: process.execPath, args, logFile, cwd: ROOT })
   const address = /^http:\S+$/m
-  await waitFor(
+  await waitForCondition(
     () => child.hasExited() || address.test(child.logTail()),
     START_DEADLINE_MS,
     POLL_MS,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { fund, walletOf } from '../../src/testing/chains/localClients.js'
+import { fundAddresses, walletClientOf } from '../../src/testing/chains/localClients.js'
 import type { WorldHub } from '../../src/testing/index.js'
 import { type Call, type Client, createClient, signInBy } from './http.js'
 
@@ -101,7 +101,7 @@ export async function buyerOf(
 ): Promise<(signal: AbortSignal) => Promise<{ hashes: Hex[]; failed: string[] }>> {
   const client = createClient(api, localAddress, 2)
   const account = privateKeyToAccount(generatePrivateKey())
-  await fund(hub, [account.address])
+  await fundAddresses(hub, [account.address])
   return async (signal) => {
     const hashes: Hex[] = []
     const failed: string[] = []
@@ -130,14 +130,14 @@ async function buy(
   })
   if (status !== 200) throw new Error(`a quote for ${name}: ${status} ${quote}`)
   const { to, data, value } = JSON.parse(quote).transactionData
-  return walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
+  return walletClientOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
 }
 
 /** Transactions that are not registrations. */
 export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
   const account = privateKeyToAccount(generatePrivateKey())
-  await fund(hub, [account.address])
-  const wallet = walletOf(hub, account)
+  await fundAddresses(hub, [account.address])
+  const wallet = walletClientOf(hub, account)
   const hashes: Hex[] = []
   for (let nonce = 0; nonce < count; nonce++)
     hashes.push(await wallet.sendTransaction({ to: account.address, value: 1n, nonce }))

@@ -3,7 +3,7 @@ import { type Hex, keccak256, parseEther, parseGwei } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
 import { isTerminalStatus } from '../../src/registry/status.js'
-import { fund, localClients } from '../../src/testing/chains/localChain.js'
+import { fundAddresses, localClients } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, type Stack } from '../../src/testing/index.js'
 import { createClient } from '../siege/http.js'
 import { createHistogram, type Histogram } from './histogram.js'
@@ -135,7 +135,7 @@ function senderOf({ networks }: Stack<'mainnet'>): (count: number) => Promise<Re
     if (count % OF_A_WALLET === 0) {
       account = privateKeyToAccount(generatePrivateKey())
       nonces = { hub: 0, spoke: 0 }
-      await Promise.all([hub, spoke].map((chain) => fund(chain, [account.address])))
+      await Promise.all([hub, spoke].map((chain) => fundAddresses(chain, [account.address])))
     }
     const isBridged = count % SPOKE_EVERY === SPOKE_EVERY - 1
     const name = `soak-${count}`

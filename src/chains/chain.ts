@@ -49,7 +49,7 @@ export interface RegistrationRequest {
 }
 
 /** Cost of a registration, in the smallest unit of the chain's gas token. */
-export interface Quote {
+export interface RegistrationQuote {
   gasToken: { symbol: string; decimals: number | string }
   registrationFee: bigint
   /** Cost of the delivery to the hub. */
@@ -59,7 +59,7 @@ export interface Quote {
 }
 
 /** Amounts are in the smallest unit of the chain's gas token. */
-export interface EvmQuote extends Quote {
+export interface EvmQuote extends RegistrationQuote {
   gasToken: ChainConfig['gasToken']
   transactionData: { to: Hex; data: Hex; value: bigint }
 }
@@ -95,7 +95,7 @@ export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<
   }
 }
 
-export interface SignatureQuery {
+export interface SignatureCheckQuery {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex
@@ -150,7 +150,7 @@ export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
   | { type: Exclude<AddressType, 'evm'>; data: string }
 
-export type CommunityPayment = UnsignedTransaction & {
+export type CommunityPaymentTransaction = UnsignedTransaction & {
   /** Token approval to send first. Set when the payer's allowance is too small. */
   approval?: { to: Hex; data: Hex }
   /**
@@ -163,7 +163,7 @@ export type CommunityPayment = UnsignedTransaction & {
 export type ReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
-export interface CommunityPort {
+export interface CommunityPaymentPort {
   /** Network label of the interface: "1", "8453", ... */
   readonly label: string
   /** Address that takes payments, a contract or a program; null where none are taken. */
@@ -181,7 +181,7 @@ export interface CommunityPort {
   /** Absent on chains where any address is accepted as a token. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** @throws ChainUnavailableError, also where the chain takes no payments */
-  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment>
+  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPaymentTransaction>
   /**
    * Transaction by which the recipient withdraws payments in one token. Null where none is needed, or where the chain
    * takes no payments.
@@ -193,7 +193,7 @@ export interface CommunityPort {
 }
 
 /** Money that a chain's contract or program owes to a payer or holds for the payer. */
-export interface OwedMoney {
+export interface MoneyOwedToPayer {
   /** `native`, or the token's address or mint as responses show it. The amount is in base units. */
   token: string
   amount: bigint
@@ -220,7 +220,7 @@ export interface OwedMoneyQuery {
 
 export interface RefundPort {
   /** As of the chain's newest block. @throws ChainUnavailableError */
-  owed(question: OwedMoneyQuery): Promise<OwedMoney[]>
+  owed(question: OwedMoneyQuery): Promise<MoneyOwedToPayer[]>
   /** LayerZero's id of the chain, absent where none is configured. */
   readonly eid?: number | undefined
   /**
@@ -233,7 +233,7 @@ export interface RefundPort {
 }
 
 /** A chain of any family as the API sees it. */
-export interface ChainPort extends CommunityPort {
+export interface ChainPort extends CommunityPaymentPort {
   readonly family: ChainFamily
   readonly network: Network
   /** Chain number in the database, null until the chain was first reached. */
@@ -253,16 +253,18 @@ export interface ChainPort extends CommunityPort {
   readonly maxAmountWei?: bigint
   readonly refunds: RefundPort
   /** @throws AmountError, ChainUnavailableError, BridgeError */
-  quote(request: RegistrationRequest): Promise<Quote>
+  quote(request: RegistrationRequest): Promise<RegistrationQuote>
 }
 
 /** An EVM chain, on which names are bid for: transactions, quotes, packets. */
 export interface EvmPort extends ChainPort {
   readonly chain: number
   readonly chainId: number
-  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
+  communityPayment(
+    request: CommunityPaymentRequest,
+  ): Promise<CommunityPaymentTransaction & { type: 'evm' }>
   /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
-  isValidSignature(question: SignatureQuery): Promise<boolean>
+  isValidSignature(question: SignatureCheckQuery): Promise<boolean>
   /**
    * The primary name in ENS that an account set (ENSIP-19). Null if it set none, or if the registrar does not list names.
    * @throws ChainUnavailableError
@@ -284,7 +286,7 @@ export interface EvmPort extends ChainPort {
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** Like `messageNames`, for a packet sent from this chain. */
+  /** Like `namesOfHubCall`, for a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }

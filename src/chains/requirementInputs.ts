@@ -6,17 +6,17 @@ import {
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { familyOfLabel } from '../registry/families.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
-import { ChainUnavailableError, type CommunityPort, rethrowAsUnavailable } from './chain.js'
-import type { Call, Nodes } from './rpc/nodes.js'
+import { ChainUnavailableError, type CommunityPaymentPort, rethrowAsUnavailable } from './chain.js'
+import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 
 /** Source of balances, one per chain. */
-export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
+export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
 /** Reads balances for final decisions about payments. While nodes contradict each other, the payment waits. */
-export const createBalancePort = (
-  nodes: Pick<Nodes, 'label' | 'quorum'>,
-  balanceOf: (call: Call, token: string, wallet: string) => Promise<bigint>,
-): BalancePort => ({
+export const createTokenBalancePort = (
+  nodes: Pick<RpcNodes, 'label' | 'quorum'>,
+  balanceOf: (call: RpcCall, token: string, wallet: string) => Promise<bigint>,
+): TokenBalancePort => ({
   label: nodes.label,
   tokenBalance: (token, wallet) =>
     rethrowAsUnavailable(`chain "${nodes.label}"`, () =>
@@ -29,7 +29,7 @@ export interface RequirementInputsQuery {
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
   /** Chains of the community's network. */
-  ports: readonly BalancePort[]
+  ports: readonly TokenBalancePort[]
   /** Returns the names of the given clusters in which the wallet is verified. */
   verifiedIn(names: readonly string[]): Promise<ReadonlySet<string>>
 }
@@ -57,7 +57,7 @@ export async function readRequirementInputs(
 }
 
 async function balanceOf(
-  ports: readonly BalancePort[],
+  ports: readonly TokenBalancePort[],
   { network, token }: { network: string; token: string },
   wallet: Wallet,
 ): Promise<bigint> {

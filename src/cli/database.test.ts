@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../db/pg/migrate.js'
 import { withConnection } from '../db/pg/pool.js'
 import { type Postgres, startPostgres } from '../testing/processes/postgres.js'
-import { waitFor } from '../testing/processes/processes.js'
+import { waitForCondition } from '../testing/processes/processes.js'
 import { databaseErrorAdvice } from './database.js'
 
 /** Advice for an unusable database, from real errors of a server. */
@@ -88,7 +88,7 @@ describe('a self-signed server', () => {
       await client.query('SELECT pg_reload_conf()')
     })
     const isEncrypted = async () => (await asked(withParameters({ sslmode: 'no-verify' }))) === null
-    expect(await waitFor(isEncrypted, 10_000)).toBe(true)
+    expect(await waitForCondition(isEncrypted, 10_000)).toBe(true)
   })
 
   it.each(['verify-full', 'require'])(

@@ -9,7 +9,7 @@ import { runRecordedCommand } from './recorded.js'
  * `start`, which logs its actions, and `doctor`, which only reads.
  * @throws ConfigError where no database is set
  */
-export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
+export async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
   if (databaseDirectUrl === undefined)
     throw new ConfigError(
@@ -72,8 +72,8 @@ const ASLEEP_MS = 10_000
  * Runs `work` on the command's database with a connection pool, closed afterwards. pg_stat_activity shows `clusterd`
  * and the command's first word.
  */
-export const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
-  withDatabase(async (url) => {
+export const withDatabasePool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
+  withDatabaseUrl(async (url) => {
     const pool = createPool({
       url,
       max: MAX_CONNECTIONS,

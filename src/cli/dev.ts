@@ -13,7 +13,7 @@ import { colourText } from './output.js'
 const END_MS = 8_000
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
-export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
+export async function runDevCommand({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
   console.log(

@@ -7,7 +7,7 @@ import { Client, ClusterdError } from '../client/index.js'
 import { parseWallet } from '../registry/primitives/address.js'
 import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
-import { bigintsAsText } from './output.js'
+import { replaceBigintByText } from './output.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
@@ -206,7 +206,7 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
 /** A tool's result. An error response of the deployment becomes a result with its reason. */
 const resultOf = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
   answer.then(
-    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, bigintsAsText) }] }),
+    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, replaceBigintByText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
       const advice = error.code === 'network' ? ` Is --url ${url} right?` : ''

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { returnIdleMemory } from './memory.js'
+import { collectHeapWhenIdle } from './memory.js'
 
 const LEFT_BEHIND = 600_000
 const MIB = 2 ** 20
@@ -7,7 +7,7 @@ const MIB = 2 ** 20
 it('a heap that grew under load is returned to the system when the process is idle', async () => {
   const kept = load()
   const loaded = process.memoryUsage().heapTotal
-  const end = returnIdleMemory({ everyMs: 200 })
+  const end = collectHeapWhenIdle({ everyMs: 200 })
   try {
     const given = () => (loaded - process.memoryUsage().heapTotal) / MIB
     await expect.poll(given, { timeout: 30_000, interval: 100 }).toBeGreaterThan(40)

@@ -13,7 +13,7 @@ const WORTH_BYTES = 32 * 2 ** 20
  * itself waits for further growth, which never comes in an idle process.
  * @returns function that stops it
  */
-export function returnIdleMemory({ everyMs = LOOK_EVERY_MS } = {}): () => void {
+export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => void {
   setFlagsFromString('--expose-gc')
   // V8 reads the flag when a context is created
   const collect: () => void = runInNewContext('gc')

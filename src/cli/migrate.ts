@@ -1,12 +1,12 @@
 import { compareSchema, migrate } from '../db/pg/migrate.js'
-import { withDatabase } from './database.js'
+import { withDatabaseUrl } from './database.js'
 
 /**
  * `clusterd migrate`: applies missing migrations. With `check` it only lists them, and exits with 1 where there are
  * any.
  */
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
-  const { missing, newer } = await withDatabase(async (url) => {
+  const { missing, newer } = await withDatabaseUrl(async (url) => {
     const difference = await compareSchema(url)
     if (check && difference.missing.length > 0) process.exitCode = 1
     return check ? difference : { ...difference, missing: await migrate(url) }

@@ -11,12 +11,12 @@ export function colourText(style: Style, text: string): string {
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
 /** Replacer of `JSON.stringify`: JSON has no bigints. */
-export const bigintsAsText = (_: string, value: unknown) =>
+export const replaceBigintByText = (_: string, value: unknown) =>
   typeof value === 'bigint' ? value.toString() : value
 
 /** Prints JSON, amounts as decimal text. */
 export const printJson = (value: unknown): void =>
-  console.log(JSON.stringify(value, bigintsAsText, 2))
+  console.log(JSON.stringify(value, replaceBigintByText, 2))
 
 /** How a list is printed: each item as JSON, or as a table row whose fields are the columns. */
 interface ListForm<T> {
@@ -64,7 +64,7 @@ const shown = (name: string, value: unknown): string =>
 
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null
-    ? JSON.stringify(value, bigintsAsText)
+    ? JSON.stringify(value, replaceBigintByText)
     : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { writeOperatorAction } from '../db/deployment/operatorActions.js'
 import { withConnection } from '../db/pg/pool.js'
 import { errorMessageOf } from './output.js'
-import { withoutSecrets } from './withoutSecrets.js'
+import { redactSecrets } from './withoutSecrets.js'
 
 /** Time limit of a write. A command waits no longer for it. */
 const WRITE_LIMIT_MS = 3_000
@@ -27,7 +27,7 @@ export async function runRecordedCommand<T>(url: string, work: () => Promise<T>)
       id,
       ms,
       osUser: osUser(),
-      command: commandLine(process.argv.slice(2)),
+      command: redactedCommandLine(process.argv.slice(2)),
       outcome,
     }
     const options = { url, applicationName: 'clusterd actions', answerMs: WRITE_LIMIT_MS }
@@ -58,14 +58,14 @@ function refused(error: pg.DatabaseError | Error): boolean {
 }
 
 /** A command line without secrets. Arguments with blanks are quoted. */
-export function commandLine(words: readonly string[]): string {
-  const shown = words.map(withoutSecrets)
+export function redactedCommandLine(words: readonly string[]): string {
+  const shown = words.map(redactSecrets)
   return shortText(shown.map((word) => (/^\S+$/.test(word) ? word : `"${word}"`)).join(' '))
 }
 
 /** Shortens a text to one line, without secrets and terminal control characters. */
 const shortText = (text: string): string =>
-  withoutSecrets(text)
+  redactSecrets(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, LONGEST_TEXT)
 

@@ -5,7 +5,7 @@ import { startDaemon } from '../daemon/index.js'
 import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
 import { withTimeout } from '../ops/notify.js'
 import { withDatabaseAdvice } from './database.js'
-import { returnIdleMemory } from './memory.js'
+import { collectHeapWhenIdle } from './memory.js'
 import { type NetworkOptions, networksOfOptions } from './values.js'
 
 /** Time limit for stopping a start that is still waiting. It equals the daemon's own limit for a stop. */
@@ -33,7 +33,7 @@ export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migra
 }
 
 /** `clusterd start` */
-export const start = ({ roles, watch, migrate }: StartOptions = {}): Promise<void> =>
+export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): Promise<void> =>
   run(() =>
     readConfig(undefined, {
       ROLES: roles,
@@ -43,7 +43,7 @@ export const start = ({ roles, watch, migrate }: StartOptions = {}): Promise<voi
   )
 
 /** `clusterd mirror` */
-export const mirror = (
+export const runMirrorCommand = (
   url: string | undefined,
   { key, domain, accept, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
@@ -60,7 +60,7 @@ export const mirror = (
 /** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher. @throws ConfigError */
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
-  returnIdleMemory()
+  collectHeapWhenIdle()
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)

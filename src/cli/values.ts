@@ -40,7 +40,7 @@ export function networksOfOptions(options: NetworkOptions): readonly Network[] {
 }
 
 /** @throws ConfigError where the chains file does not have the label */
-export function configuredChain(label: string): ChainConfig {
+export function requireConfiguredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChainsFile(chainsFile).chains.find((chain) => chain.label === label)
   if (!config) throw new ConfigError(`The chains file ${chainsFile} has no chain "${label}".`)

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { expect, it, vi } from 'vitest'
 import { expectWithin } from '../../test/setup/processorTime.js'
-import { commandLine } from './recorded.js'
-import { withoutSecrets } from './withoutSecrets.js'
+import { redactedCommandLine } from './recorded.js'
+import { redactSecrets } from './withoutSecrets.js'
 
 const KEY = 'c0ffee'.repeat(11).slice(0, 64)
 
@@ -52,25 +52,25 @@ it.each<[what: string, text: string, shown: string]>([
   ['a path', '/var/backups/2026-11-27/registry.dump', '/var/backups/2026-11-27/registry.dump'],
   ['a time', '2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
 ])('shows only the public parts of %s', (_, text, shown) => {
-  expect(withoutSecrets(text)).toBe(shown)
+  expect(redactSecrets(text)).toBe(shown)
 })
 
 it.each(['a', 'a:', 'a://', '[1', '1,', '+', 'token'])(
   'processes a long text of %s quickly',
   (part) => {
-    expectWithin(1_000, () => withoutSecrets(part.repeat(100_000)))
+    expectWithin(1_000, () => redactSecrets(part.repeat(100_000)))
   },
 )
 
 it('shows no part of a secret where a long text is cut', () => {
   const padding = 'x '.repeat(2_040)
   for (let blanks = 0; blanks < 40; blanks++)
-    expect(withoutSecrets(`${padding}${' '.repeat(blanks)}0x${KEY}`)).not.toContain('c0ff')
+    expect(redactSecrets(`${padding}${' '.repeat(blanks)}0x${KEY}`)).not.toContain('c0ff')
 })
 
 it('shows a text on one line, without characters that move a terminal', () => {
   const escapeCode = String.fromCharCode(27)
-  expect(commandLine(['keys', 'make', `x\n2026-11-28 ${escapeCode}[2Jroot\u0000`])).toBe(
+  expect(redactedCommandLine(['keys', 'make', `x\n2026-11-28 ${escapeCode}[2Jroot\u0000`])).toBe(
     'keys make "x 2026-11-28 [2Jroot "',
   )
 })
@@ -112,7 +112,7 @@ it.each([
   const lines = [...linesWith(secret)]
   expect(lines.length).toBeGreaterThan(100)
   for (const words of lines) {
-    const recorded = commandLine(words)
+    const recorded = redactedCommandLine(words)
     expect(recorded).not.toMatch(/hunter2|c0ffee/)
     expect(recorded).toContain(words[0])
   }

@@ -18,7 +18,7 @@ const LONGEST_READ = 4_096
 const HIDDEN = '…'
 
 /** Replaces everything in a text that looks like a secret. Scheme and host of a URL are kept. A long text is cut. */
-export function withoutSecrets(text: string): string {
+export function redactSecrets(text: string): string {
   const read = text.length > LONGEST_READ ? firstWords(text) : text
   return read
     .replace(URL_TEXT, originOf)

@@ -1,5 +1,5 @@
 import { ClusterdError } from './error.js'
-import { familyOf, type LabelledQuoteFamily, signerOf, type Wallet } from './families.js'
+import { type LabelledQuoteFamily, quoteFamilyOf, type Wallet, walletSignerOf } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
@@ -137,7 +137,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<QuoteOn<N>>
   quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    const path = `/v1/names/register/${familyOf(request.network)}` as const
+    const path = `/v1/names/register/${quoteFamilyOf(request.network)}` as const
     return this.request('POST', path, { body: request, ...options })
   }
 
@@ -174,7 +174,7 @@ export class Client {
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
-    const { sign, ...query } = signerOf(wallet)
+    const { sign, ...query } = walletSignerOf(wallet)
     // bound to the address, so that a smart wallet's signature counts too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,

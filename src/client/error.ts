@@ -66,7 +66,7 @@ export function throwUnreachable(cause: unknown): never {
 }
 
 /** Pause before the next try after an outage. @throws the error where it is not an outage */
-export function pauseAfter(error: unknown): number {
+export function pauseMsAfterOutage(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error
   return Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS)

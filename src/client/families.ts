@@ -44,11 +44,11 @@ const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
 /** Families whose chains have the family's label. A network of another label is an EVM chain. */
 export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
-export const familyOf = (network: string): QuoteFamily =>
+export const quoteFamilyOf = (network: string): QuoteFamily =>
   Object.hasOwn(SIGNERS, network) ? (network as LabelledQuoteFamily) : 'evm'
 
 /** @throws TypeError for a wallet that cannot sign */
-export function signerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
+export function walletSignerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
   for (const type of Object.keys(SIGNERS) as QuoteFamily[]) {
     const signer = SIGNERS[type](wallet)
     if (signer) return { type, ...signer }

@@ -1,5 +1,5 @@
-import { pauseAfter } from './error.js'
-import { readEvents, SILENCE_MS } from './sse.js'
+import { pauseMsAfterOutage } from './error.js'
+import { readEvents, STREAM_SILENCE_TIMEOUT_MS } from './sse.js'
 import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { Answer, FeedEvent } from './types.js'
@@ -55,7 +55,11 @@ export async function* followFeed(
       token = page.resume
       if (page.nextPage !== undefined) continue
       if (!follow) return
-      const stream = { query: { resume: token, from }, timeoutMs: SILENCE_MS, signal }
+      const stream = {
+        query: { resume: token, from },
+        timeoutMs: STREAM_SILENCE_TIMEOUT_MS,
+        signal,
+      }
       const { body } = await withTimeLimit(stream, (limit) =>
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
@@ -70,7 +74,7 @@ export async function* followFeed(
     } catch (error) {
       if (signal?.aborted) return
       if (!follow) throw error
-      pauseMs = Math.max(pauseMs, pauseAfter(error))
+      pauseMs = Math.max(pauseMs, pauseMsAfterOutage(error))
     }
     await pause(pauseMs, signal).catch(() => {})
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)

@@ -157,21 +157,22 @@ export class LogReader {
   async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
-    if (!parsed || !head) throw logMismatch('The checkpoint is not a signed one.')
+    if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
     const { origin } = head
     const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
     if (generationInLogName(origin, this.#network) === null || !isOfDomain)
-      throw logMismatch(`The checkpoint is of another log, ${origin}.`)
+      throw logMismatchError(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
     const own = parsed.signatures.filter(({ name }) => name === origin)
     const signed = own.find((one) => one.keyId === keyId)
-    if (!signed) throw logMismatch('The checkpoint is signed by other keys than the one expected.')
+    if (!signed)
+      throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
     const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
       'verify',
     ])
     const text = new TextEncoder().encode(parsed.text)
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
-      throw logMismatch('The signature of the checkpoint is wrong.')
+      throw logMismatchError('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     return { ...head, note: formatNote({ text: parsed.text, signatures }) }
   }
@@ -188,8 +189,8 @@ export class LogReader {
     const head = await this.checkpoint(signal)
     const index = asked.number
     if (asked.generation !== generationInLogName(head.origin, this.#network))
-      throw logMismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
-    if (index >= head.size) throw logMismatch(`The log has no event ${id} yet.`)
+      throw logMismatchError(`The log is ${head.origin}: event ${id} is of another generation.`)
+    if (index >= head.size) throw logMismatchError(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
   }
 
@@ -240,7 +241,7 @@ export class LogReader {
     }
     // the known entries have to be a part of the checkpoint's tree
     if (!isSameHash(tree.root, head.root))
-      throw logMismatch(`The entries of ${head.origin} do not make its checkpoint.`)
+      throw logMismatchError(`The entries of ${head.origin} do not make its checkpoint.`)
   }
 
   /** Text of one entry of a checkpoint's tree. */
@@ -260,7 +261,7 @@ export class LogReader {
   /** Checks that a checkpoint of the same log continues an older one. */
   async #assertGrown(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     if (head.size < last.size)
-      throw logMismatch(
+      throw logMismatchError(
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyProofRanges(last.size, head.size) : []
@@ -268,7 +269,7 @@ export class LogReader {
     const proof = ranges.map((range) => rangeHashFromTiles(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistencyProofValid(this.#tree, last, head, proof))
-      throw logMismatch(
+      throw logMismatchError(
         `The log ${head.origin} has forked: its history is not the one of ${last.size} entries.`,
       )
   }
@@ -277,7 +278,7 @@ export class LogReader {
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
-      throw logMismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
+      throw logMismatchError(`The checkpoint is of ${origin}, older than ${last.origin}.`)
   }
 
   /**
@@ -286,7 +287,7 @@ export class LogReader {
    */
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     const { origin } = head
-    if (head.size === 0) throw logMismatch(`The log ${origin} has no beginning.`)
+    if (head.size === 0) throw logMismatchError(`The log ${origin} has no beginning.`)
     const previous = beginningOf(head, await this.#entry(head, 0, signal))
     if (previous?.origin !== last.origin) {
       const isMissed =
@@ -326,7 +327,9 @@ export class LogReader {
         const length = tile.width * HASH_BYTES
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
-          throw logMismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
+          throw logMismatchError(
+            `${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`,
+          )
         return [tileKey(tile), bytes] as const
       }),
     )
@@ -343,7 +346,7 @@ export class LogReader {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
       const bytes = await readBytesUpTo(response, most)
-      if (!bytes) throw logMismatch(`${path} is longer than ${most} bytes.`)
+      if (!bytes) throw logMismatchError(`${path} is longer than ${most} bytes.`)
       return bytes
     })
   }
@@ -365,7 +368,7 @@ function entryText(entry: Uint8Array): string {
   try {
     return strict.decode(entry)
   } catch (cause) {
-    throw logMismatch('An entry of the log is not UTF-8.', cause)
+    throw logMismatchError('An entry of the log is not UTF-8.', cause)
   }
 }
 
@@ -374,7 +377,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   try {
     return readBeginningLeaf(text, origin)
   } catch (cause) {
-    throw logMismatch(`The first entry of ${origin} is not its beginning.`, cause)
+    throw logMismatchError(`The first entry of ${origin} is not its beginning.`, cause)
   }
 }
 
@@ -383,7 +386,7 @@ const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
     throw error instanceof RangeError
-      ? logMismatch(`The log ${origin}: ${error.message}.`, error)
+      ? logMismatchError(`The log ${origin}: ${error.message}.`, error)
       : error
   }
 
@@ -391,7 +394,7 @@ const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
 /** Error of a log that does not continue the last checkpoint, with the caller's options. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
-  logMismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
+  logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
 
-export const logMismatch = (message: string, cause?: unknown): ClusterdError =>
+export const logMismatchError = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

@@ -4,7 +4,7 @@ import { withTimeLimit } from './time.js'
 /** Maximum length of an event, in characters; a longer one is not an event of the feed. */
 const MAX_EVENT_CHARS = 1_000_000
 /** Time without a byte, even a heartbeat, after which a stream counts as broken. */
-export const SILENCE_MS = 60_000
+export const STREAM_SILENCE_TIMEOUT_MS = 60_000
 
 /**
  * Events of a stream, with their last id (WHATWG HTML, 9.2). Comments are skipped.
@@ -23,7 +23,10 @@ export async function* readEvents(
   let data: string[] = []
   try {
     for (;;) {
-      const { done, value } = await withTimeLimit({ timeoutMs: SILENCE_MS, signal }, read)
+      const { done, value } = await withTimeLimit(
+        { timeoutMs: STREAM_SILENCE_TIMEOUT_MS, signal },
+        read,
+      )
       if (done) return
       // a CR at the end may be the first half of a CRLF
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)

@@ -1,4 +1,4 @@
-import { pauseAfter } from './error.js'
+import { pauseMsAfterOutage } from './error.js'
 import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
@@ -45,7 +45,7 @@ export function waitForStatus(
         if (answer.status !== since) intervalMs = MIN_INTERVAL_MS
         since = answer.status
       } catch (error) {
-        retryMs = pauseAfter(error)
+        retryMs = pauseMsAfterOutage(error)
       }
       await pause(Math.max(askedMs + intervalMs - Date.now(), retryMs), limit)
     }

@@ -10,8 +10,8 @@ import { createRestoreDetector } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
-import { type IndexRun, runIndexers } from '../indexer/run.js'
-import { type MirrorRun, runMirror } from '../mirror/run.js'
+import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
+import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
 import type { NetworkContext } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
@@ -31,7 +31,12 @@ import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
-import { healthOf, installationStatus, readinessOf, type StatusSources } from './status.js'
+import {
+  installationStatus,
+  processHealth,
+  processReadiness,
+  type StatusSources,
+} from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
@@ -59,9 +64,9 @@ export class Daemon {
   readonly #requests = new FailedRequests()
   /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()
-  #runs: IndexRun[] = []
+  #runs: NetworkIndexRun[] = []
   #relays: RelayRun[] = []
-  readonly #mirrors: MirrorRun[] = []
+  readonly #mirrors: NetworkMirrorRun[] = []
   readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
@@ -223,7 +228,7 @@ export class Daemon {
         ens,
         relayerAccount(ensKey).signTypedData,
       )
-    const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNames(ens)
+    const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
     const { createApi } = await import('../api/server.js')
     const { addTestWallet, setServiceFacts } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
@@ -321,8 +326,8 @@ export class Daemon {
   async #startOps(): Promise<void> {
     const { opsPort: port, opsHost: host, opsToken: secret } = this.#config
     const answers = {
-      '/health': () => healthOf({ loops: this.#loops }),
-      '/ready': () => readinessOf(this.#sources()),
+      '/health': () => processHealth({ loops: this.#loops }),
+      '/ready': () => processReadiness(this.#sources()),
       '/status': () => installationStatus(this.#sources()),
     }
     const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { listJobs } from '../db/outbox/rows.js'
-import { nullIfUnavailable } from '../db/pg/unavailable.js'
+import { nullIfDatabaseUnavailable } from '../db/pg/unavailable.js'
 import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
 import type { NodeCounters } from '../ops/rpcMetrics.js'
@@ -27,7 +27,7 @@ export const overviewPage =
     // this page is needed most while the database is unavailable, so sections that need it are left out then
     const [status, stored] = await Promise.all([
       installationStatus(sources()),
-      nullIfUnavailable(storedOf(pool)),
+      nullIfDatabaseUnavailable(storedOf(pool)),
     ])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       network,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { getHeader } from '../chains/evm/logs.js'
+import { getBlockHeader } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import {
   markNamesProved,
@@ -9,7 +9,7 @@ import {
 } from '../db/journal/copies.js'
 import { readJournalHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
-import { assertOwners, MAX_OWNERS_PER_CALL } from '../record/owners.js'
+import { assertOwnersOnHub, MAX_OWNERS_PER_CALL } from '../record/owners.js'
 
 /**
  * Name of the loop that proves names. Its error names the first name whose owner on the hub is not the owner in the
@@ -28,13 +28,13 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   const copy = (await readMirroredNetworks(pool)).get(network)
   if (!copy || copy.provedSeq >= seq) return
   const { confirmed } = await hub.heads()
-  const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
+  const block = await hub.rpc.onOneNode((call) => getBlockHeader(call, Math.max(0, confirmed)))
   if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
   for (let after = copy.provedSeq; ; alive()) {
     const names = await readWinningBidBodies(pool, network, after, MAX_OWNERS_PER_CALL)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break
-    await assertOwners(hub, block, bodies)
+    await assertOwnersOnHub(hub, block, bodies)
     after = names.at(-1)!.seq
   }
   await markNamesProved(pool, network, { block: block.number, generation, seq })

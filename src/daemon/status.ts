@@ -6,8 +6,8 @@ import { type Leader, readLeaders } from '../db/deployment/leaders.js'
 import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
 import { isReachable } from '../db/pg/pool.js'
-import type { IndexRun } from '../indexer/run.js'
-import type { MirrorRun } from '../mirror/run.js'
+import type { NetworkIndexRun } from '../indexer/run.js'
+import type { NetworkMirrorRun } from '../mirror/run.js'
 import { type AlarmName, alarmLogFields, type Problem, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
@@ -33,8 +33,8 @@ export interface StatusSources {
   chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
   loops: WorkerLoops
-  runs: readonly IndexRun[]
-  mirrors: readonly MirrorRun[]
+  runs: readonly NetworkIndexRun[]
+  mirrors: readonly NetworkMirrorRun[]
   relays: readonly RelayRun[]
   /** Networks with messages or payments to deliver. */
   relayed: ReadonlySet<Network>
@@ -46,7 +46,7 @@ export interface StatusSources {
 }
 
 /** Answer of /health: whether the loops of this process turn. */
-export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
+export function processHealth({ loops }: Pick<StatusSources, 'loops'>) {
   const stuck = loops.states().filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
     isGood: stuck.length === 0,
@@ -56,12 +56,12 @@ export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
 }
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
-export async function readinessOf(sources: StatusSources) {
+export async function processReadiness(sources: StatusSources) {
   const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [NO_ANSWER]),
-    ...healthOf(sources).stuck.map(
+    ...processHealth(sources).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
   ]
@@ -187,7 +187,7 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
  */
 function stateOf(
   { network, label }: { network: Network; label: string },
-  runs: readonly IndexRun[],
+  runs: readonly NetworkIndexRun[],
   { states, leaders }: { states: readonly StoredChainState[]; leaders: readonly Leader[] },
   nowMs: number,
 ) {
@@ -259,7 +259,7 @@ const unrelayed = (
 
 const leads = (
   { network, role }: Leader,
-  runs: readonly IndexRun[],
+  runs: readonly NetworkIndexRun[],
   relays: readonly RelayRun[],
 ): boolean =>
   role === 'index'

@@ -52,7 +52,7 @@ export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, si
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
 
-export function createEnsSigner(sign: SignEnsAnswer, now: () => number) {
+export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
     max: KEPT_SIGNATURES,
     fetchMethod: (_key, _stale, { context }) => sign(answerTypedData(context)),

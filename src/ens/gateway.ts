@@ -2,11 +2,11 @@ import type { Hex } from 'viem'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import { createEnsSigner, type SignEnsAnswer } from './answer.js'
+import { createEnsAnswerSigner, type SignEnsAnswer } from './answer.js'
 import { decodeResolverCall } from './calls.js'
 import { EnsRequestError } from './error.js'
 import { decodeEnsName } from './name.js'
-import { type RecordLookups, resolveRecord } from './records.js'
+import { type EnsRecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
 /** Calldata, limited in length so that even the longest call fits into a URL. */
@@ -21,10 +21,10 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  * @param now current Unix time, ms
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {
-  const answered = createEnsSigner(sign, now)
+  const answered = createEnsAnswerSigner(sign, now)
   return async (
     asked: { sender: string; data: string },
-    lookups: Readonly<Record<Network, RecordLookups>>,
+    lookups: Readonly<Record<Network, EnsRecordLookups>>,
   ): Promise<Hex> => {
     if (!SENDER.test(asked.sender))
       throw new EnsRequestError('The sender is not 0x and 40 hex digits.')

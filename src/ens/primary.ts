@@ -4,13 +4,13 @@ import type { ChainsFile } from '../config/chainsFile.js'
 import type { FullName } from '../registry/primitives/name.js'
 import type { Network } from '../registry/primitives/network.js'
 import { ensNameOf } from './name.js'
-import { addressRecord, ETH_COIN_TYPE, type RecordLookups } from './records.js'
+import { type EnsRecordLookups, ETH_COIN_TYPE, resolveAddressRecord } from './records.js'
 
 /** Call of ENS's reverse registrars, on Ethereum and on other chains, that names the caller. */
 const registrarAbi = parseAbi(['function setName(string name)'])
 
 /** Calldata by which the sender of a transaction sets its primary name. */
-export const setNameData = (ensName: string): Hex =>
+export const setNameCalldata = (ensName: string): Hex =>
   encodeFunctionData({ abi: registrarAbi, args: [ensName] })
 
 /** Transaction that an address sends on a chain; `value` in wei. */
@@ -35,17 +35,17 @@ interface PrimaryName {
 }
 
 /** Reader of the transactions that make a name of the registry the primary name of an address (ENSIP-19). */
-export type PrimaryNames = ReturnType<typeof createPrimaryNames>
+export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
 
 /**
  * Creates the reader of primary names. The reader returns the transactions that set the reverse record of an address,
  * where the name resolves to the address with the coin type of the chain (ENSIP-11). It returns null on a network
  * without a parent.
  */
-export function createPrimaryNames(parents: ChainsFile['ens']) {
+export function createPrimaryNameReader(parents: ChainsFile['ens']) {
   return async (
     asked: { name: FullName; address: string; network: Network },
-    lookups: Pick<RecordLookups, 'walletOf' | 'verifiedOf'>,
+    lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
   ): Promise<PrimaryName | null> => {
     const { name, address, network } = asked
     const under = parents[network]
@@ -58,9 +58,9 @@ export function createPrimaryNames(parents: ChainsFile['ens']) {
         if (ensName === null) return { chainId, registrar, transaction: null, reason: 'not_in_ens' }
         // on ENS's own chain, reverse records are under `addr.reverse` for any chain id
         const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
-        if ((await addressRecord(name, coinType, lookups)) !== address)
+        if ((await resolveAddressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }
-        const transaction = { chainId, to: registrar, data: setNameData(ensName), value: 0n }
+        const transaction = { chainId, to: registrar, data: setNameCalldata(ensName), value: 0n }
         return { chainId, registrar, transaction, reason: null }
       },
     )

@@ -1,4 +1,4 @@
-import type { Availability, NameHit } from '../db/registry/lookups.js'
+import type { NameAvailabilityState, NameHit } from '../db/registry/lookups.js'
 import type { EnsCoinType } from '../registry/auth/kind.js'
 import { WALLET_KIND_NAMES, WALLET_KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
@@ -8,14 +8,14 @@ import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
 /** Look-ups that the ENS records need. All wallets are public ones. */
-export interface RecordLookups {
+export interface EnsRecordLookups {
   walletOf(name: FullName): Promise<NameHit | null>
   /**
    * The wallet of one chain kind that a name without a wallet part stands for. `stored` is a pattern of the hex of
    * stored addresses.
    */
   verifiedOf(asked: { cluster: string; stored: string }): Promise<NameHit | null>
-  availabilityOf(cluster: string): Promise<Availability>
+  availabilityOf(cluster: string): Promise<NameAvailabilityState>
   /** URLs of a cluster's page and image. */
   pagesOf(cluster: string): { profileUrl: string; imageUrl: string }
 }
@@ -27,11 +27,11 @@ export interface RecordLookups {
 export async function resolveRecord(
   { own, text }: DecodedEnsName,
   { name, args }: ResolverCall,
-  lookups: RecordLookups,
+  lookups: EnsRecordLookups,
 ): Promise<string | null> {
   if (own === null) return null
   const [, second] = args
-  if (name === 'addr') return addressRecord(own, second as bigint | undefined, lookups)
+  if (name === 'addr') return resolveAddressRecord(own, second as bigint | undefined, lookups)
   if (name !== 'text' && name !== 'name') return null
   const isShown =
     own.wallet === null
@@ -60,10 +60,10 @@ function coinOf(asked: bigint): EnsCoinType | undefined {
 }
 
 /** Address of the wallet that a name stands for, in the coin's binary form, as hex (ENSIP-9). */
-export async function addressRecord(
+export async function resolveAddressRecord(
   name: FullName,
   coinType = ETH_COIN_TYPE,
-  lookups: Pick<RecordLookups, 'walletOf' | 'verifiedOf'>,
+  lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
 ): Promise<string | null> {
   const coin = coinOf(coinType)
   if (!coin) return null

@@ -1,24 +1,24 @@
 import type pg from 'pg'
 import { pad } from 'viem'
-import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
-import { type EvmChain, readSharedConfirmed } from '../chains/evm/chain.js'
+import { CLAIMED_EVENT_TOPIC, decodeClaimedLog } from '../chains/evm/airdrop/distributor.js'
+import { type EvmChain, readSharedConfirmedBlock } from '../chains/evm/chain.js'
 import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
-import type { Call } from '../chains/rpc/evm.js'
+import type { RpcCall } from '../chains/rpc/evm.js'
 import {
   type ClaimOnChain,
-  restartClaims,
+  readWatchedAirdrops,
+  restartClaimIndexing,
   storeClaims,
   type WatchedAirdrop,
-  watchedAirdrops,
 } from '../db/airdrop/claims.js'
-import { assertLeader } from '../db/journal/head.js'
+import { assertIndexingLeader } from '../db/journal/head.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
-import { type RangeSource, readInRanges } from '../record/ranges.js'
-import { createRangeWidth } from '../record/width.js'
+import { type BlockRangeSource, readInRanges } from '../record/ranges.js'
+import { createLogRangeWidth } from '../record/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
@@ -43,7 +43,7 @@ type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { c
  */
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions
-  readonly #width = createRangeWidth()
+  readonly #width = createLogRangeWidth()
   /** Keys of the stored unconfirmed claims by airdrop. No entry before an airdrop's first step. */
   readonly #tails = new Map<number, string>()
 
@@ -60,12 +60,12 @@ export class AirdropWatcher {
    */
   async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
-    const airdrops = await watchedAirdrops(pool, chain.network, chain.label)
+    const airdrops = await readWatchedAirdrops(pool, chain.network, chain.label)
     if (airdrops.length === 0) return 'idle'
     const heads = await chain.heads()
     const { latest } = heads
     const isDue = airdrops.some(({ nextBlock }) => nextBlock <= heads.confirmed)
-    const confirmed = isDue ? await readSharedConfirmed(chain, heads) : heads.confirmed
+    const confirmed = isDue ? await readSharedConfirmedBlock(chain, heads) : heads.confirmed
     let result: StepResult = 'waiting'
     const errors: unknown[] = []
     for (const watched of airdrops) {
@@ -88,7 +88,7 @@ export class AirdropWatcher {
   async #follow(watched: WatchedAirdrop, confirmed: number): Promise<void> {
     const { chain, log } = this.#options
     const { network, community, nextBlock: from } = watched
-    const source: RangeSource<ClaimRange> = {
+    const source: BlockRangeSource<ClaimRange> = {
       rpc: chain.rpc,
       width: this.#width,
       read: (call, first, last) => readClaims(call, watched, first, last),
@@ -121,7 +121,7 @@ export class AirdropWatcher {
       throw transientError(
         `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
       )
-    await this.#write((client) => restartClaims(client, watched))
+    await this.#write((client) => restartClaimIndexing(client, watched))
     const fields = { network: chain.network, chain: chain.label, community: watched.community }
     log.warn(fields, 'confirmed blocks were replaced: the claims of an airdrop are read again')
   }
@@ -141,7 +141,7 @@ export class AirdropWatcher {
   #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const { pool, chain, epoch } = this.#options
     return inTransaction(pool, async (client) => {
-      await assertLeader(client, chain.network, epoch)
+      await assertIndexingLeader(client, chain.network, epoch)
       const isDone = await work(client)
       failpoint('airdrops.before_commit')
       return isDone
@@ -153,8 +153,8 @@ const keyOf = ({ index, blockHash, txHash, receiver }: ClaimOnChain): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
 /** Reads the claims of some blocks, with the parent hash of the first block. @throws RpcError */
-async function readClaims(call: Call, watched: WatchedAirdrop, from: number, to: number) {
-  const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_TOPIC] }
+async function readClaims(call: RpcCall, watched: WatchedAirdrop, from: number, to: number) {
+  const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_EVENT_TOPIC] }
   const { logs, first, last } = await readLogs(call, filter, from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
@@ -167,7 +167,7 @@ type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): ClaimOnChain[] {
   const claims = new Map<number, ClaimOnChain>()
   for (const log of logs) {
-    const claimed = decodeClaimed(log)
+    const claimed = decodeClaimedLog(log)
     if (!claimed || claimed.index >= BigInt(leafCount)) continue
     const index = Number(claimed.index)
     claims.set(index, {

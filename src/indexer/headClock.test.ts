@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { staleHeadAgeMs } from '../ops/chainState.js'
-import { HeadClock } from './headClock.js'
+import { BlockTimeEstimator } from './headClock.js'
 
-const clockOf = (...heads: [number: number, seconds: number][]): HeadClock => {
-  const clock = new HeadClock()
+const clockOf = (...heads: [number: number, seconds: number][]): BlockTimeEstimator => {
+  const clock = new BlockTimeEstimator()
   for (const [number, seconds] of heads) clock.see({ number, timestampMs: seconds * 1_000 })
   return clock
 }

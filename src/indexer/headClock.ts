@@ -4,7 +4,7 @@ const SAMPLES = 32
  * Estimates the usual time between a chain's blocks as a median, so that one stall or one wrong head does not change
  * it.
  */
-export class HeadClock {
+export class BlockTimeEstimator {
   #last: { number: number; timestampMs: number } | null = null
   readonly #blockMs: number[] = []
 

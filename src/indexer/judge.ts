@@ -1,17 +1,17 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
-import { type BalancePort, readRequirementInputs } from '../chains/requirementInputs.js'
+import { readRequirementInputs, type TokenBalancePort } from '../chains/requirementInputs.js'
 import { DisagreementError } from '../chains/rpc/nodes.js'
 import { appendEntries } from '../db/journal/append.js'
 import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
-import { readRules } from '../db/journal/sliceCommunities.js'
+import { readCommunityRules } from '../db/journal/sliceCommunities.js'
 import { queueRefusals } from '../db/outbox/refusals.js'
-import { findOpenCommunityPayments, type OpenPayment } from '../db/payments/open.js'
+import { findOpenCommunityPayments, type OpenCommunityPayment } from '../db/payments/open.js'
 import { markPaymentsAppended } from '../db/payments/payments.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { clustersWithVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
+import { findClusterNamesOfVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
 import { alarmLogFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -47,7 +47,7 @@ export type JudgeStepOutcome =
 
 export interface PaymentJudgeOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   /** The network's chains, for reading balances. */
-  ports: readonly BalancePort[]
+  ports: readonly TokenBalancePort[]
   nowMs?: () => number
 }
 
@@ -62,7 +62,7 @@ interface Stuck {
 }
 
 interface Read {
-  payment: OpenPayment
+  payment: OpenCommunityPayment
   /** Hash of the rules in force at the payment's block. Null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
@@ -162,9 +162,9 @@ export class PaymentJudge {
   }
 
   async #read(
-    payment: OpenPayment,
+    payment: OpenCommunityPayment,
     rules: RulesOf,
-    ports: readonly BalancePort[],
+    ports: readonly TokenBalancePort[],
   ): Promise<Read | null> {
     const { pool, network } = this.#options
     const requirements = requirementsOf(payment, rules)
@@ -176,7 +176,8 @@ export class PaymentJudge {
         wallet: payment.payer,
         requirements,
         ports,
-        verifiedIn: (names) => clustersWithVerifiedWallet(pool, network, payment.payer, names),
+        verifiedIn: (names) =>
+          findClusterNamesOfVerifiedWallet(pool, network, payment.payer, names),
       })
       return { payment, hash, isMet: areRequirementsMet(requirements, wallet) }
     } catch (error) {
@@ -211,7 +212,7 @@ export class PaymentJudge {
   }
 
   /** Forgets waiting payments that a rewind has removed. */
-  #forgetGone(resting: readonly Buffer[], open: readonly OpenPayment[]): void {
+  #forgetGone(resting: readonly Buffer[], open: readonly OpenCommunityPayment[]): void {
     const known = new Set([...resting, ...open.map(({ id }) => id)].map(mapKey))
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
   }
@@ -227,7 +228,7 @@ export class PaymentJudge {
  * A port that, once its chain does not answer, is not called again in this step. Otherwise the step lasts as long as the
  * sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance in each block.
  */
-function untilAway({ label, tokenBalance }: BalancePort): BalancePort {
+function untilAway({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null
   return {
     label,
@@ -246,19 +247,19 @@ type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
 async function rulesOf(
   db: pg.Pool | pg.ClientBase,
   network: Network,
-  payments: readonly OpenPayment[],
+  payments: readonly OpenCommunityPayment[],
 ): Promise<RulesOf> {
   const since = new Map<string, number>()
   for (const { communityName: name, paidMs } of payments)
     if (name !== null) since.set(name, Math.min(paidMs, since.get(name) ?? paidMs))
   if (since.size === 0) return new Map()
   const { generation } = await readJournalHead(db, network)
-  return readRules(db, network, generation, since)
+  return readCommunityRules(db, network, generation, since)
 }
 
 /** Requirements in force at the payment's block. Null where there was no community. */
 function requirementsOf(
-  { communityName, paidMs }: OpenPayment,
+  { communityName, paidMs }: OpenCommunityPayment,
   rules: RulesOf,
 ): readonly CommunityRequirement[] | null {
   const history = communityName === null ? undefined : rules.get(communityName)

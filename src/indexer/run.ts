@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { BalancePort } from '../chains/requirementInputs.js'
+import type { TokenBalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
-import { removeExpired } from '../db/deployment/retention.js'
+import { removeExpiredRows } from '../db/deployment/retention.js'
 import { hideSqlFeedCopy } from '../db/journal/feed.js'
 import { moveNextNames } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
@@ -19,14 +19,14 @@ import { signedLogWorker } from './log.js'
 import { createProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
-export interface IndexSource {
+export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
   /**
    * Balances for the judge of payments, read with its own share of the nodes, so that API requests do not delay
    * payments.
    */
-  readonly balances: BalancePort
+  readonly balances: TokenBalancePort
   /** Creates the workers of one lead. */
   watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
@@ -34,14 +34,14 @@ export interface IndexSource {
 /** The chains of one network. */
 export interface NetworkSources {
   /** The hub and all others. */
-  chains: readonly IndexSource[]
+  chains: readonly IndexedChainSource[]
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Name and keys of the feed's log. */
   log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>
 }
 
-export interface IndexRun {
+export interface NetworkIndexRun {
   readonly network: Network
   /** The chains' states in this process. Null while another process leads. */
   states(): ChainState[] | null
@@ -56,7 +56,7 @@ export function runIndexers(
   ctx: NetworkContext,
   sources: NetworkSources,
   at: { leases: pg.Pool; listener: Listener },
-): IndexRun {
+): NetworkIndexRun {
   const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
@@ -174,7 +174,7 @@ export function retentionWorker(
     async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
       if (!isSqlServed) await hideSqlFeedCopy(pool, network)
-      const removed = await removeExpired(pool, network, signal, alive)
+      const removed = await removeExpiredRows(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))
         log.info({ network, removed }, 'forgot what has had its time')
       doneAt = performance.now()

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { LogReader } from '../client/log.js'
-import { assertIsMirror } from '../db/journal/mirrorWriter.js'
+import { lockMirrorHead } from '../db/journal/mirrorWriter.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { type IndexRun, retentionWorker } from '../indexer/run.js'
+import { type NetworkIndexRun, retentionWorker } from '../indexer/run.js'
 import { alarmLogFields, type Problem } from '../ops/alarms.js'
 import type { NetworkContext } from '../ops/context.js'
 import { runWorkers } from '../ops/worker.js'
@@ -15,7 +15,7 @@ import { type MirrorSource, openMirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /** A network's mirror. It leads the network like an indexer, so that only one process writes. */
-export interface MirrorRun extends IndexRun {
+export interface NetworkMirrorRun extends NetworkIndexRun {
   /** Why nothing is copied. Null where there is no problem, and where another process leads. */
   problem(): Problem | null
 }
@@ -36,14 +36,14 @@ export async function runMirror(
   ctx: NetworkContext,
   { source, isSqlServed, isExpected }: MirrorSettings,
   at: { leases: pg.Pool; listener: Listener },
-): Promise<MirrorRun> {
+): Promise<NetworkMirrorRun> {
   const { network, log, loops, signal, pool } = ctx
   const client = openMirrorSource(source)
   const { key, domain, accept } = source
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
   openReader()
-  await inTransaction(pool, (db) => assertIsMirror(db, network))
+  await inTransaction(pool, (db) => lockMirrorHead(db, network))
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
   const onFailure = (error: Error) => {

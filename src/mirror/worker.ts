@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
-import { type LogReader, logMismatch, type SignedHead } from '../client/log.js'
+import { type LogReader, logMismatchError, type SignedHead } from '../client/log.js'
 import { markMirrorVerified } from '../db/journal/copies.js'
-import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/journal/log.js'
 import { MirrorWriter } from '../db/journal/mirrorWriter.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
+import { isRefusedValueError, isUniqueViolation } from '../db/pg/unavailable.js'
 import { BackgroundWork } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
@@ -82,7 +82,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
  * True if a log's note has the same text and the same signature of the pinned key as a checkpoint. Anybody can add
  * other signatures.
  */
-function isSame(log: StoredLog, { note }: SignedHead): boolean {
+function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
@@ -103,7 +103,7 @@ async function newestOf(
 }
 
 interface TakeIn {
-  stored: StoredLog | null
+  stored: StoredFeedLog | null
   head: SignedHead
   signal: AbortSignal
   alive(): void
@@ -174,8 +174,8 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
 /** Turns errors of an entry's content into refusals. Keeps database errors. */
 function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
-    return logMismatch(`${what} is refused: ${error.message}.`, error)
-  if (!isRefusedValue(error)) return error
+    return logMismatchError(`${what} is refused: ${error.message}.`, error)
+  if (!isRefusedValueError(error)) return error
   const why = isUniqueViolation(error) ? 'it has something twice' : error.message
-  return logMismatch(`${what}, or one before it, is refused: ${why}.`, error)
+  return logMismatchError(`${what}, or one before it, is refused: ${why}.`, error)
 }

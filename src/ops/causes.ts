@@ -4,7 +4,7 @@ import { errorSentence, isInternalError } from './log/errors.js'
 export type ErrorCause = 'database' | 'clock' | 'other'
 
 /** Names of errors that point to a chain, whatever their `cause` is. */
-const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', 'NodeError'])
+const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedAnswerError', 'NodeError'])
 /** Names of our own errors that point to the database. */
 const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
 

@@ -1,4 +1,4 @@
-import { readFeedLogState, readTiles, type StoredLog } from '../db/journal/log.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
@@ -20,7 +20,7 @@ const LEAVES_A_TURN = 64
 const NO_TURN: WaitForEventLoopTurn = async () => {}
 
 /** Name and generation of a feed's signed log, and its network. */
-export type NetworkFeedLog = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
+export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: Network }
 
 /** Serializes entries `from` to `to` of a log from the journal; null where the log's generation has ended. */
 export async function readLogLeaves(

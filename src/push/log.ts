@@ -3,8 +3,8 @@ import {
   readFeedLogState,
   readServerIdentity,
   readTiles,
-  type StoredLog,
-  writeLog,
+  type StoredFeedLog,
+  writeFeedLog,
 } from '../db/journal/log.js'
 import { resetOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
@@ -26,11 +26,11 @@ const IDLE_MS = 1_000
 
 /** The log that this process has signed last, remembered while other processes may lead its network. */
 export class LastSignedLog {
-  #log: StoredLog | null = null
+  #log: StoredFeedLog | null = null
   #epoch = 0
 
   /** Remembers a log before it is written, because a write that fails may have been published nevertheless. */
-  remember(log: StoredLog, epoch: number): void {
+  remember(log: StoredFeedLog, epoch: number): void {
     this.#log = log
     this.#epoch = epoch
   }
@@ -40,7 +40,7 @@ export class LastSignedLog {
    * @param epoch number of the current leadership: if it directly follows the last one, no other process has signed
    * @returns null where another process may have signed since
    */
-  lastSigned(generation: number, epoch: number): StoredLog | null {
+  lastSigned(generation: number, epoch: number): StoredFeedLog | null {
     if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
     this.#epoch = epoch
     return this.#log
@@ -109,7 +109,7 @@ export function feedLogWorker(
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
-      await writeLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
+      await writeFeedLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
       behind = newest + 1 - grown.log.size
       return 'progressed'
     },
@@ -127,7 +127,7 @@ async function grow(
   { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
   { generation, log, previous, server, signed }: FeedLogState & Signing,
   { domain, keys }: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>,
-): Promise<{ log: StoredLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
+): Promise<{ log: StoredFeedLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? logOrigin(domain, network, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
@@ -154,11 +154,11 @@ async function grow(
 interface Signing {
   /** Identity of the database that is read. */
   server: string
-  signed: StoredLog | null
+  signed: StoredFeedLog | null
 }
 
 /** Whether a stored log equals the signed log, or is shorter and can grow to it by the feed's events. */
-function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boolean {
+function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: number): boolean {
   const size = log?.size ?? 0
   if (size === signed.size) return isSameHash(log!.root, signed.root)
   return size < signed.size && signed.size <= newest + 1
@@ -168,10 +168,10 @@ function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boo
  * Whether no signature of a log can have been published: the log has none, or is from before database identities were
  * stored.
  */
-const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
+const isNeverSigned = ({ note, server }: StoredFeedLog): boolean => note === null || server === null
 
 /** Checks a log's root. @throws Error where the database's tiles do not make the root that was signed */
-function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
+function assertRoot({ origin, root }: StoredFeedLog, ofTiles: Uint8Array): void {
   if (!isSameHash(ofTiles, root))
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,

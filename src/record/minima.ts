@@ -5,19 +5,19 @@ import { bigIntToWord } from '../registry/primitives/bytes.js'
 /**
  * Minimum bids of a watch-only hub, by the block from which each holds. Contracts of other deployers do not log them.
  */
-export type ConfiguredMinima = ReadonlyMap<number, bigint>
+export type ConfiguredMinimumBids = ReadonlyMap<number, bigint>
 
 /** Log index of a configured minimum: before every log of its block. */
-export const CONFIGURED_LOG_INDEX = -1
+export const CONFIGURED_MINIMUM_LOG_INDEX = -1
 
 /**
  * The configured minima, ordered by block. A minimum from before the chain's first block holds from the first block.
  */
-export function configuredMinima({
+export function configuredMinimumBids({
   role,
   watchOnly,
   startBlock,
-}: EvmChain['config']): ConfiguredMinima {
+}: EvmChain['config']): ConfiguredMinimumBids {
   const minima = role === 'hub' ? (watchOnly?.minimum ?? []) : []
   return new Map(
     minima
@@ -27,13 +27,13 @@ export function configuredMinima({
 }
 
 /** Entries of the minima that begin at a block. @param timestampMs the block's time */
-export function minimumEntries(
+export function minimumBidEntries(
   { config, chain }: EvmChain,
   { number: block, timestampMs }: { number: number; timestampMs: number },
 ): DecodedEntry[] {
-  const wei = configuredMinima(config).get(block)
+  const wei = configuredMinimumBids(config).get(block)
   if (wei === undefined) return []
-  const position = { chain, block, logIndex: CONFIGURED_LOG_INDEX }
+  const position = { chain, block, logIndex: CONFIGURED_MINIMUM_LOG_INDEX }
   return [
     decodeEntry({
       kind: 'minimum',

@@ -1,7 +1,7 @@
 import { encodeDeployData, type Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
-import type { Header } from '../chains/evm/logs.js'
+import type { BlockHeader } from '../chains/evm/logs.js'
 import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -17,9 +17,9 @@ const NOBODYS = Buffer.alloc(32)
  * @param bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
  * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError
  */
-export async function assertOwners(
+export async function assertOwnersOnHub(
   hub: EvmChain,
-  { hash, number }: Header,
+  { hash, number }: BlockHeader,
   bodies: readonly Buffer[],
 ): Promise<void> {
   const names = bodies.map((body) => toHex(bidNameWord(body)))

@@ -3,30 +3,35 @@ import { LRUCache } from 'lru-cache'
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
-import { getHeader } from '../chains/evm/logs.js'
+import { getBlockHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
-  extendRecord,
+  extendChainRecord,
   type RecordBlock,
-  readRecord,
+  readChainRecord,
   recordingContracts,
-  unpackRecord,
+  unpackChainRecord,
 } from '../chains/evm/record.js'
-import { ContradictingError, RefutedError, RpcError, transientError } from '../chains/rpc/errors.js'
+import {
+  ContradictingNodeError,
+  RefutedAnswerError,
+  RpcError,
+  transientError,
+} from '../chains/rpc/errors.js'
 import { type AgreedAnswer, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { TrustBasis } from '../ops/chainState.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
+  type BlockRangeSource,
   type ConfirmedRange,
   isCoveredByRecord,
   logRangeSource,
-  type RangeSource,
   readInRanges,
   readRangesAhead,
 } from './ranges.js'
-import type { RangeWidth } from './width.js'
+import type { LogRangeWidth } from './width.js'
 
 /** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
 export interface RecordAttachPoint {
@@ -68,7 +73,9 @@ export async function readRecordAgreedByNodes(
   least = 2,
 ): Promise<AgreedAnswer<ChainRecord>> {
   try {
-    return await rpc.agreed((call) => readRecord(call, config, fromHex(hash), number), { least })
+    return await rpc.agreed((call) => readChainRecord(call, config, fromHex(hash), number), {
+      least,
+    })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     throw new SilenceError(
@@ -107,10 +114,10 @@ export async function recordAttachPointOf(
   const number = nextBlock - 1
   const isAsked = contracts.length > 0 && number >= 0
   const header =
-    isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
+    isAsked && !parentHash ? await rpc.onOneNode((call) => getBlockHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
   const own = isAsked && hash ? await readRecordAgreedByNodesOrNull(chain, { number, hash }) : null
-  const stored = parentHash ? unpackRecord(config, parentHash, record) : []
+  const stored = parentHash ? unpackChainRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = contracts.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
@@ -134,11 +141,11 @@ export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
   { record }: Pick<DecodedLogs, 'record'>,
-): ChainRecord => stages.work('decode', () => extendRecord(before, record))
+): ChainRecord => stages.work('decode', () => extendChainRecord(before, record))
 
 /**
  * Checks that logs lead from one record to the other. @throws RpcError where they do not. If the record covers all
- * logs, the node is proven wrong (RefutedError).
+ * logs, the node is proven wrong (RefutedAnswerError).
  */
 function assertMakes(
   chain: EvmChain,
@@ -148,17 +155,22 @@ function assertMakes(
 ): void {
   if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
-  throw isCoveredByRecord(chain) ? new RefutedError(message) : new ContradictingError(message)
+  throw isCoveredByRecord(chain)
+    ? new RefutedAnswerError(message)
+    : new ContradictingNodeError(message)
 }
 
 /**
  * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
  * has none.
  */
-export type CheckedRange = ConfirmedRange & { record: AgreedAnswer<ChainRecord> | null }
+export type RangeCheckedByRecord = ConfirmedRange & { record: AgreedAnswer<ChainRecord> | null }
 
 /** @throws RpcError where the chain keeps a record and the record is not known */
-export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
+export function provedRangeOf(
+  chain: EvmChain,
+  range: RangeCheckedByRecord & { nodes: number },
+): ProvedRange {
   const { from, to, record } = range
   if (!record && hasRecordingContract(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
@@ -168,7 +180,10 @@ export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: numb
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */
-export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: AgreedAnswer<ChainRecord> }>
+export type KnownChainRecords = ReadonlyMap<
+  number,
+  { hash: Buffer; record: AgreedAnswer<ChainRecord> }
+>
 
 /** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
 const RECORDS_KEPT = 64
@@ -179,7 +194,7 @@ interface RangesStart {
   /** Last block and record before block `from`. */
   before: RecordAttachPoint
   /** Records that need not be read from nodes. */
-  known: KnownRecords
+  known: KnownChainRecords
   /** Number of nodes whose answers have to be equal. */
   nodes: number
 }
@@ -190,9 +205,9 @@ interface RangesStart {
  */
 export function rangesCheckedByRecord(
   chain: EvmChain,
-  width: RangeWidth,
+  width: LogRangeWidth,
   { from: start, before, known, nodes }: RangesStart,
-): RangeSource<CheckedRange> {
+): BlockRangeSource<RangeCheckedByRecord> {
   const source = logRangeSource(chain, width, { nodes })
   const timed = logRangeSource(chain, width, { nodes, isHinted: false })
   const asked = new LRUCache<string, ReturnType<typeof readRecordAgreedByNodesOrNull>>({
@@ -210,7 +225,7 @@ export function rangesCheckedByRecord(
   }
 
   const readBy =
-    ({ read }: typeof source): RangeSource<CheckedRange>['read'] =>
+    ({ read }: typeof source): BlockRangeSource<RangeCheckedByRecord>['read'] =>
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
@@ -229,7 +244,7 @@ export function rangesCheckedByRecord(
       try {
         return await readBy(source)(...question)
       } catch (error) {
-        if (!(error instanceof RefutedError)) throw error
+        if (!(error instanceof RefutedAnswerError)) throw error
         return readBy(timed)(...question)
       }
     },
@@ -241,16 +256,16 @@ export function rangesCheckedByRecord(
  * nodes that have pruned old state: they return only the contract's newest running hash of its logs (its record), which
  * proves all logs up to its block at once. Afterwards the running hash of each block with logs is known.
  * @param least number of nodes that have to return the blocks that have logs
- * @throws RefutedError where the logs do not match the record; the nodes that returned them are then asked last
+ * @throws RefutedAnswerError where the logs do not match the record; the nodes that returned them are then asked last
  */
 export async function proveLogsUpTo(
   chain: EvmChain,
   before: RecordAttachPoint,
-  blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
+  blocks: { from: number; confirmed: number; width: LogRangeWidth; isHinted: boolean },
   top: RecordBlock & { record: AgreedAnswer<ChainRecord> },
   least: number,
   onRange: () => void,
-): Promise<KnownRecords> {
+): Promise<KnownChainRecords> {
   const known = new Map<number, { hash: Buffer; record: AgreedAnswer<ChainRecord> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
@@ -284,7 +299,7 @@ export async function proveLogsUpTo(
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transientError(`block ${top.number} has been replaced since its record was read`)
   if (isDeepStrictEqual(running.answer, agreed)) return known
-  const error = new RefutedError(recordMismatchText(chain, top.number))
+  const error = new RefutedAnswerError(recordMismatchText(chain, top.number))
   chain.rpc.refute(hosts, error)
   throw error
 }

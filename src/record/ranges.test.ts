@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../test/support/httpServer.js'
-import { createRpc } from '../chains/rpc/evm.js'
-import type { Call } from '../chains/rpc/nodes.js'
+import { createEvmRpc } from '../chains/rpc/evm.js'
+import type { RpcCall } from '../chains/rpc/nodes.js'
 import { readInRanges } from './ranges.js'
-import { createRangeWidth } from './width.js'
+import { createLogRangeWidth } from './width.js'
 
 const CHAIN_ID = 31_337
 const WIDE = 1_024
@@ -34,10 +34,10 @@ async function sourceOf(refuse: (blocks: number) => object | null) {
     response.end(JSON.stringify({ id, ...(error ? { error } : { result: results[method] }) }))
   })
   return {
-    rpc: createRpc({ label: '1', urls: [url], chainId: CHAIN_ID }),
-    width: createRangeWidth(WIDE),
+    rpc: createEvmRpc({ label: '1', urls: [url], chainId: CHAIN_ID }),
+    width: createLogRangeWidth(WIDE),
     sizeOf: () => 0,
-    async read(call: Call, from: number, to: number): Promise<Range> {
+    async read(call: RpcCall, from: number, to: number): Promise<Range> {
       const [fromBlock, toBlock] = [from, to].map((block) => `0x${block.toString(16)}`)
       await call('eth_getLogs', [{ fromBlock, toBlock }])
       return { from, to }

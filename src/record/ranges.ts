@@ -1,35 +1,36 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../chains/evm/chain.js'
 import {
+  blockNumbersOfLogs,
   type DecodedLogs,
   decodedLogCount,
   decodeLogs,
-  logBlocksOf,
-  logFilterOf,
+  logFilterOfContracts,
 } from '../chains/evm/decodeLogs.js'
 import {
   assertHeadersLinked,
+  type BlockHeader,
+  getBlockHeader,
   getBlockLogs,
-  getHeader,
-  type Header,
   type LogRange,
   type RawLog,
   readLogs,
 } from '../chains/evm/logs.js'
 import { recordingContracts } from '../chains/evm/record.js'
+import { mapInBatches } from '../chains/rpc/batches.js'
 import {
   errorWithCauses,
   MissingDataError,
   RpcError,
   transientError,
 } from '../chains/rpc/errors.js'
-import { parseQuantity, type Rpc } from '../chains/rpc/evm.js'
-import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
+import { type EvmRpc, parseQuantity } from '../chains/rpc/evm.js'
+import { DisagreementError, type RpcCall } from '../chains/rpc/nodes.js'
 import { errorSentence, fallbackOnExpectedError } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { configuredMinima, minimumEntries } from './minima.js'
-import type { RangeWidth } from './width.js'
+import { configuredMinimumBids, minimumBidEntries } from './minima.js'
+import type { LogRangeWidth } from './width.js'
 
 export interface ConfirmedRange {
   from: number
@@ -41,11 +42,11 @@ export interface ConfirmedRange {
 }
 
 /** How ranges of blocks are read. */
-export interface RangeSource<Range> {
-  rpc: Rpc
-  width: RangeWidth
+export interface BlockRangeSource<Range> {
+  rpc: EvmRpc
+  width: LogRangeWidth
   /** @param first answer of another node, if there is one @throws RpcError */
-  read(call: Call, from: number, to: number, first?: Range, host?: string): Promise<Range>
+  read(call: RpcCall, from: number, to: number, first?: Range, host?: string): Promise<Range>
   /** Number of nodes that have to return the range; default two. */
   nodes?: number
   /** True if the range is proved by a record afterwards. */
@@ -71,7 +72,7 @@ const isOfNodes = (error: unknown): boolean =>
  * @throws Error whose cause is an UndecidedError, ChainUnavailableError or RpcError
  */
 export async function readInRanges<Range>(
-  source: RangeSource<Range>,
+  source: BlockRangeSource<Range>,
   from: number,
   to: number,
 ): Promise<(Range & { nodes: number })[]> {
@@ -137,7 +138,7 @@ export async function* readRangesAhead<T>(
 export interface BlockRange {
   from: number
   to: number
-  width: RangeWidth
+  width: LogRangeWidth
   cuts?: readonly number[]
 }
 
@@ -153,9 +154,9 @@ export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
  */
 export const logRangeSource = (
   chain: EvmChain,
-  width: RangeWidth,
+  width: LogRangeWidth,
   { nodes = 2, isHinted = isCoveredByRecord(chain) } = {},
-): RangeSource<ConfirmedRange> => ({
+): BlockRangeSource<ConfirmedRange> => ({
   rpc: chain.rpc,
   width,
   nodes,
@@ -163,7 +164,7 @@ export const logRangeSource = (
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
     if (!first || !isCoveredByRecord(chain)) return readOwn()
-    const isDense = logBlocksOf(first.decoded).length > BY_HASH_BLOCKS
+    const isDense = blockNumbersOfLogs(first.decoded).length > BY_HASH_BLOCKS
     const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
@@ -173,8 +174,8 @@ export const logRangeSource = (
 })
 
 /** Decodes a chain's logs. Its time counts as work of the chain's loop. @throws RpcError */
-export const decodedLogs = (
-  call: Call,
+export const decodeChainLogs = (
+  call: RpcCall,
   { config, chain, stages }: EvmChain,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
@@ -195,7 +196,7 @@ const BY_HASH_BLOCKS = 8
 
 /** Reads a few blocks by hash, and more blocks by number. @throws RpcError */
 async function readRange(
-  call: Call,
+  call: RpcCall,
   chain: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<ConfirmedRange> {
@@ -205,9 +206,9 @@ async function readRange(
   const { logs, first, last, timeOf } = isFew
     ? await readBlocks(call, chain, blocks)
     : await readByNumber(call, chain, { from, to, isHinted })
-  const decoded = await decodedLogs(call, chain, logs, timeOf)
+  const decoded = await decodeChainLogs(call, chain, logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
-  const configured = beginning.flatMap((header) => minimumEntries(chain, header))
+  const configured = beginning.flatMap((header) => minimumBidEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
   const parentHash = fromHex(first.parentHash)
   return { from, to, decoded, parentHash, lastHash: fromHex(last.hash) }
@@ -217,11 +218,11 @@ async function readRange(
 type TimedLogs = LogRange & { timeOf: (log: RawLog) => number }
 
 async function readByNumber(
-  call: Call,
+  call: RpcCall,
   { config }: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<TimedLogs> {
-  const read = await readLogs(call, logFilterOf(config), from, to)
+  const read = await readLogs(call, logFilterOfContracts(config), from, to)
   return { ...read, timeOf: await timesOf(call, read, isHinted) }
 }
 
@@ -230,27 +231,27 @@ async function readByNumber(
  * RpcError
  */
 export async function hasSameLogs(
-  call: Call,
+  call: RpcCall,
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedRange,
 ): Promise<boolean> {
   const [last, { logs, timeOf }] = await Promise.all([
-    getHeader(call, to),
-    readBlocks(call, chain, logBlocksOf(decoded)),
+    getBlockHeader(call, to),
+    readBlocks(call, chain, blockNumbersOfLogs(decoded)),
   ])
-  const own = await decodedLogs(call, chain, logs, timeOf)
+  const own = await decodeChainLogs(call, chain, logs, timeOf)
   return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
 }
 
 /** Logs of some blocks, by the hashes that the same node returns for them. @throws RpcError */
 async function readBlocks(
-  call: Call,
+  call: RpcCall,
   { config }: EvmChain,
   blocks: readonly number[],
 ): Promise<TimedLogs> {
-  const filter = logFilterOf(config)
-  const read = await inBatches(blocks, BY_HASH_BLOCKS, async (block) => {
-    const header = await getHeader(call, block)
+  const filter = logFilterOfContracts(config)
+  const read = await mapInBatches(blocks, BY_HASH_BLOCKS, async (block) => {
+    const header = await getBlockHeader(call, block)
     if (!header)
       throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${block}`)
     return { header, logs: await getBlockLogs(call, filter, header) }
@@ -268,15 +269,15 @@ async function readBlocks(
 
 /** Headers of the blocks of a range at which a configured minimum begins. */
 async function minimumHeaders(
-  call: Call,
+  call: RpcCall,
   config: EvmChain['config'],
   from: number,
   to: number,
-): Promise<Header[]> {
-  const blocks = [...configuredMinima(config).keys()].filter(
+): Promise<BlockHeader[]> {
+  const blocks = [...configuredMinimumBids(config).keys()].filter(
     (block) => block >= from && block <= to,
   )
-  const headers = await Promise.all(blocks.map((block) => getHeader(call, block)))
+  const headers = await Promise.all(blocks.map((block) => getBlockHeader(call, block)))
   if (headers.includes(null))
     throw transientError(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
   return headers.filter((header) => header !== null)
@@ -290,7 +291,7 @@ const CHUNK_BLOCKS = 32
 
 /** Times of the logs' blocks, from their headers, or from the logs where `isHinted` allows it. */
 async function timesOf(
-  call: Call,
+  call: RpcCall,
   { logs, last }: LogRange,
   isHinted: boolean,
 ): Promise<(log: RawLog) => number> {
@@ -299,7 +300,9 @@ async function timesOf(
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))
-  for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {
+  for (const header of await mapInBatches(blocks, CHUNK_BLOCKS, (block) =>
+    getBlockHeader(call, block),
+  )) {
     if (!header)
       throw transientError('eth_getBlockByNumber: a block whose logs were given is missing')
     if (header.hash !== hashOf.get(header.number))

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createRangeWidth } from './width.js'
+import { createLogRangeWidth } from './width.js'
 
 describe('the width of a range', () => {
   it('grows fourfold over empty answers, up to 10,000 blocks', () => {
-    const width = createRangeWidth(8)
+    const width = createLogRangeWidth(8)
     const widths = Array.from({ length: 7 }, () => {
       width.answered(width.blocks, 0)
       return width.blocks
@@ -12,7 +12,7 @@ describe('the width of a range', () => {
   })
 
   it('aims at 3,000 logs per answer', () => {
-    const width = createRangeWidth(100)
+    const width = createLogRangeWidth(100)
     width.answered(100, 12_000)
     expect(width.blocks).toBe(25)
     width.answered(25, 1_500)
@@ -23,7 +23,7 @@ describe('the width of a range', () => {
 
   it('aims at 500 logs while the process serves requests', () => {
     let isServing = true
-    const width = createRangeWidth(100, () => isServing)
+    const width = createLogRangeWidth(100, () => isServing)
     width.answered(100, 2_000)
     expect(width.blocks).toBe(25)
     isServing = false
@@ -32,7 +32,7 @@ describe('the width of a range', () => {
   })
 
   it('is halved after "too much", and doubled again after enough good answers', () => {
-    const width = createRangeWidth(100)
+    const width = createLogRangeWidth(100)
     width.tooMuch(100)
     width.answered(50, 0)
     expect(width.blocks).toBe(50)
@@ -49,7 +49,7 @@ describe('the width of a range', () => {
   })
 
   it('grows soon after consecutive failures, and later after each further failure', () => {
-    const width = createRangeWidth(8_192)
+    const width = createLogRangeWidth(8_192)
     const answersUntil = (blocks: number) => {
       let answers = 0
       for (; width.blocks < blocks; answers++) width.answered(width.blocks, 0)
@@ -66,7 +66,7 @@ describe('the width of a range', () => {
 
   /** Reads 200,000 blocks of a node that fails, without a reason, for more than its limit. */
   function readAll(limit: number) {
-    const width = createRangeWidth()
+    const width = createLogRangeWidth()
     let requests = 0
     let failures = 0
     for (let block = 0; block < 200_000; requests++) {
@@ -93,7 +93,7 @@ describe('the width of a range', () => {
   )
 
   it('forgets an outage in which all widths fail', () => {
-    const width = createRangeWidth(8_192)
+    const width = createLogRangeWidth(8_192)
     for (let n = 0; n < 30; n++) width.failed(width.blocks)
     expect(width.blocks).toBe(1)
     for (let n = 0; n < 8; n++) width.answered(width.blocks, 0)

@@ -2,7 +2,7 @@
  * Adapts the width of `eth_getLogs` ranges: a failure halves it, small answers increase it. A width that failed is
  * tried again after some good answers, since a node's error messages may have other causes.
  */
-export type RangeWidth = ReturnType<typeof createRangeWidth>
+export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
 
 /**
  * Small, because several ranges are requested before the first answer. Sparse blocks increase it fourfold per answer.
@@ -20,7 +20,7 @@ const MOST_PATIENCE = 256
 const PATIENCE_FACTOR = 8
 
 /** @param isShared true while the process serves requests: ranges are smaller then */
-export function createRangeWidth(first = FIRST_BLOCKS, isShared = () => false) {
+export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false) {
   let blocks = first
   let ceiling = MAX_BLOCKS
   let held = 0

@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
-import { requiredValueWei } from '../chains/evm/bridge/calls.js'
-import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
+import { deliveryValueWei } from '../chains/evm/bridge/calls.js'
+import { encodeHubMessage } from '../chains/evm/bridge/hubMessage.js'
 import {
   decodePacket,
   encodePacket,
@@ -59,7 +59,7 @@ const way = { nonce: 1n, srcEid: 30_184, sender: word(SPOKE), dstEid: 30_101, re
 const packet = encodePacket({
   ...way,
   guid: packetGuid(way),
-  message: encodeMessage(word(SPOKE), '0x12345678'),
+  message: encodeHubMessage(word(SPOKE), '0x12345678'),
 })
 const message = (options: Hex, chain = 2): JobRow['message'] => ({
   guid: SUBJECT,
@@ -111,7 +111,7 @@ const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 describe('the call of a message’s job', () => {
   it('hands its packet to the endpoint, with the gas and value of its options', () => {
     const decoded = decodePacket(packet)!
-    expect(requiredValueWei(decoded)).toBeNull()
+    expect(deliveryValueWei(decoded)).toBeNull()
     const option = { gas: 200_000n, value: 5n }
     expect(jobCallOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
       kind: 'execute',
@@ -287,7 +287,7 @@ const decisionOf = (
   const packet = encodePacket({
     ...at,
     guid: packetGuid(at),
-    message: encodeMessage(word(SPOKE), calldata),
+    message: encodeHubMessage(word(SPOKE), calldata),
   })
   const decision = decideMessage(
     {

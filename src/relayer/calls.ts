@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type PaidBid, requiredValueWei } from '../chains/evm/bridge/calls.js'
+import { deliveryValueWei, type PaidBid } from '../chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import type { JobCall } from '../chains/evm/jobView.js'
@@ -122,7 +122,7 @@ export function decideMessage(
     return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
   if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
-  const asked = requiredValueWei(packet)
+  const asked = deliveryValueWei(packet)
   const isPaid = asked === null ? option.value === 0n || lane.hub.isLocal : option.value === asked
   return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }

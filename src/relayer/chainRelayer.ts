@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { endJobBackoffs, hasLiveJobs } from '../db/outbox/due.js'
-import { countRefusedNames } from '../db/outbox/payouts.js'
+import { countWronglyRefusedPayments } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import type { ChainKey } from '../db/pg/rows.js'
+import type { ChainRowKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isInternalError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
 import type { RelayerState } from './relayerTelemetry.js'
-import type { RelayerClock, StepOutcome } from './step.js'
+import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /**
@@ -19,7 +19,7 @@ const REFUSED_NAMES_EVERY_MS = 60_000
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
-  onOutcome?: ((row: JobRow, outcome: StepOutcome) => void) | undefined
+  onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
   /** Called with the error if the chain could not be reached for a job. */
   onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
   /**
@@ -43,9 +43,9 @@ export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | '
 export abstract class ChainRelayer<State extends RelayerState> {
   abstract readonly state: State
   /** The chain whose jobs are followed. */
-  protected abstract readonly place: ChainKey
+  protected abstract readonly place: ChainRowKey
   /** The chain whose jobs are executed. Null without a key: nothing is signed. */
-  protected abstract readonly key: ChainKey | null
+  protected abstract readonly key: ChainRowKey | null
   protected readonly clock: RelayerClock
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
@@ -130,7 +130,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     this.#statsAtMs = nowMs
     await this.takeStats()
     if (Math.abs(nowMs - this.#refusedNamesAtMs) >= REFUSED_NAMES_EVERY_MS) {
-      this.state.refusedNames = await countRefusedNames(this.#pool, this.place, nowMs)
+      this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
       this.#refusedNamesAtMs = nowMs
     }
     if (!this.key) return

@@ -2,31 +2,31 @@ import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { GAS_PER_REFUSAL } from '../chains/evm/community/ending.js'
-import { createDemandedTip, createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { createDemandedTipMemory, createGasPriceCap, readGasFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { createNonceSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
-  messagesToQueue,
+  findMessagesToQueue,
+  findStuckMessages,
   type StoredMessage,
   settleReceivedMessages,
-  stuckMessages,
 } from '../db/bridge/openMessages.js'
-import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
+import { findDueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
 import {
   inRelayerTransaction,
   insertJobs,
   type NewJob,
-  type SignerKey,
+  type SignerRowKey,
   saveJobs,
-  saveWithNextNonce,
+  saveJobWithNextNonce,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { countOpenJobs, signerStats } from '../db/outbox/stats.js'
+import { countOpenJobs, readSignerStats } from '../db/outbox/stats.js'
 import { findUndeliveredPayments } from '../db/payments/open.js'
-import type { ChainKey } from '../db/pg/rows.js'
+import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
@@ -38,7 +38,7 @@ import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decideJobStep, isProgressOutcome, type JobStore, type StepOutcome } from './step.js'
+import { decideJobStep, isProgressOutcome, type JobStepOutcome, type JobStore } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -65,11 +65,11 @@ type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 /** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
-  protected readonly place: ChainKey
-  protected readonly key: SignerKey | null
+  protected readonly place: ChainRowKey
+  protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
-  readonly #demand = createDemandedTip()
+  readonly #demand = createDemandedTipMemory()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY
@@ -128,7 +128,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     const nowMs = this.clock.nowMs()
-    const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueNonceJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
@@ -181,7 +181,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       async (client) => {
         await settleReceivedMessages(client, network, nowMs)
         const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
-        const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
+        const fresh = delivers ? await findMessagesToQueue(client, network, sentBeforeMs) : []
         const payments = account ? await findUndeliveredPayments(client, network) : []
         const jobs = payments.map(this.#deliveryOf)
         for (const message of fresh) {
@@ -190,7 +190,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
         }
         return {
           queued: await insertJobs(client, network, jobs, nowMs),
-          stuck: await stuckMessages(client, network, stuckMs),
+          stuck: await findStuckMessages(client, network, stuckMs),
         }
       },
     )
@@ -228,7 +228,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at
     const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>
-      readFees(ask, this.#demand.wei),
+      readGasFees(ask, this.#demand.wei),
     )
     // maxFeePerGas is twice the expected base fee
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
@@ -281,7 +281,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const acts = await observations.addAll(
       rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, pass))),
     )
-    const done: { row: Row; outcome: StepOutcome }[] = []
+    const done: { row: Row; outcome: JobStepOutcome }[] = []
     for (const [i, act] of acts.entries()) {
       const row = rows[i]!
       const outcome = act && (await this.guard(jobLogFields(row), act))
@@ -305,7 +305,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     row: Row,
     memo: RpcCallCache,
     { gasPriceCapWei, nowMs }: Pass,
-  ): Promise<() => Promise<StepOutcome>> {
+  ): Promise<() => Promise<JobStepOutcome>> {
     const { at, account, settings, onUnreachable } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
@@ -343,7 +343,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
           signer: after.nonce === null ? undefined : signer,
         }),
       saveWithNonce: (build) =>
-        saveWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
+        saveJobWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
     }
   }
 
@@ -352,7 +352,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const nowMs = this.clock.nowMs()
     const [open, signer] = await Promise.all([
       countOpenJobs(pool, this.place, nowMs),
-      signerStats(pool, this.place, this.key?.signer ?? null, nowMs),
+      readSignerStats(pool, this.place, this.key?.signer ?? null, nowMs),
     ])
     this.state.stats = { open, ...signer }
   }

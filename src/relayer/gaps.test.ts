@@ -6,7 +6,7 @@ import {
   findLostNonces,
   MAX_LOST_NONCES,
   MAX_NONCE_RAISE,
-  missingSince,
+  missingNonceSince,
   type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
@@ -128,12 +128,12 @@ describe('lost nonces', () => {
 
 describe('a gap', () => {
   it('is as old as its first nonce', () => {
-    const first = missingSince(null, [4, 5], 100)
+    const first = missingNonceSince(null, [4, 5], 100)
     expect(first).toEqual({ first: 4, sinceMs: 100 })
-    expect(missingSince(first, [4], 200)).toBe(first)
-    expect(missingSince(first, [5], 300)).toEqual({ first: 5, sinceMs: 300 })
-    expect(missingSince(first, [], 400)).toBeNull()
-    expect(missingSince(first, [4], 50), 'the clock was set back').toEqual({
+    expect(missingNonceSince(first, [4], 200)).toBe(first)
+    expect(missingNonceSince(first, [5], 300)).toEqual({ first: 5, sinceMs: 300 })
+    expect(missingNonceSince(first, [], 400)).toBeNull()
+    expect(missingNonceSince(first, [4], 50), 'the clock was set back').toEqual({
       first: 4,
       sinceMs: 50,
     })

@@ -92,7 +92,7 @@ export function findLostNonces(
 }
 
 /** Restarts the age of a gap when its first nonce changes, or the clock was set back. */
-export function missingSince(
+export function missingNonceSince(
   before: MissingNonce | null,
   lost: readonly number[],
   nowMs: number,

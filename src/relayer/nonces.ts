@@ -1,19 +1,19 @@
-import type { Signer } from '../chains/evm/jobView.js'
+import type { TransactionSigner } from '../chains/evm/jobView.js'
 import { signNoopTransaction } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
-import type { Call } from '../chains/rpc/nodes.js'
+import type { RpcCall } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
 import {
   inRelayerTransaction,
   insertNoopJob,
   reserveSpending,
-  type SignerKey,
+  type SignerRowKey,
   saveJobs,
 } from '../db/outbox/jobs.js'
 import {
   moveNextNonce,
+  readSignerNonces,
   type SignerNonces,
-  signerNonces,
   storeUnconfirmedTxCount,
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
@@ -24,7 +24,7 @@ import {
   decideNonce,
   findLostNonces,
   type MissingNonce,
-  missingSince,
+  missingNonceSince,
   type NonceCountReport,
   type NonceDecision,
 } from './gaps.js'
@@ -37,8 +37,8 @@ const LOCAL_PATIENCE_MS = 2_000
 const MAX_COUNT = 2 ** 32
 
 export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
-  key: SignerKey
-  signer: Signer
+  key: SignerRowKey
+  signer: TransactionSigner
   /** Highest price of a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
   /** Most wei that the signer may commit in a day. */
@@ -105,11 +105,11 @@ export class NonceKeeper {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
-    const stored = await signerNonces(pool, key, first[0]!.answer)
+    const stored = await readSignerNonces(pool, key, first[0]!.answer)
     if (decideNonce(stored, first, null).kind === 'sound') return { observations: first, stored }
     const observations = await rpc.onEveryNode((ask) => readCount(ask, signer))
     const from = Math.min(...observations.map(({ answer }) => answer))
-    return { observations, stored: await signerNonces(pool, key, from) }
+    return { observations, stored: await readSignerNonces(pool, key, from) }
   }
 
   /**
@@ -133,7 +133,7 @@ export class NonceKeeper {
 
   async #mend(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
     const { nowMs } = this.#options
-    this.#missing = missingSince(this.#missing, lost, nowMs())
+    this.#missing = missingNonceSince(this.#missing, lost, nowMs())
     const patienceMs = this.#isLocal ? LOCAL_PATIENCE_MS : PATIENCE_MS
     if (!this.#missing || nowMs() - this.#missing.sinceMs < patienceMs) return 0
     let mended = 0
@@ -173,7 +173,7 @@ export class NonceKeeper {
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readCount(ask: Call, { account }: Signer): Promise<NonceCountReport> {
+async function readCount(ask: RpcCall, { account }: TransactionSigner): Promise<NonceCountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

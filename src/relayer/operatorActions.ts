@@ -1,18 +1,18 @@
 import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
-import { type JobRow, jobById } from '../db/outbox/rows.js'
+import { findJobById, type JobRow } from '../db/outbox/rows.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { parkJobOnceVoid, resumeJob, retryJob } from './machine/job.js'
 
 const CHANGES = { retry: retryJob, park: parkJobOnceVoid, resume: resumeJob }
 /** Actions that an operator may request for a job. */
-export type OperatorAction = keyof typeof CHANGES
+export type OperatorJobAction = keyof typeof CHANGES
 
 const TRIES = 20
 
 /** @throws Error with one sentence where there is no such job */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
-  const job = /^[0-9]{1,15}$/.test(id) ? await jobById(pool, id) : null
+  const job = /^[0-9]{1,15}$/.test(id) ? await findJobById(pool, id) : null
   if (!job) throw new Error(`There is no job ${id}: \`clusterd outbox list --all\` shows them.`)
   return job
 }
@@ -21,7 +21,11 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
  * Changes a job on an operator's request. A running daemon sees the change at once.
  * @throws Error with one sentence where there is no such job, or nothing to change
  */
-export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string): Promise<JobRow> {
+export async function executeOperatorJobAction(
+  pool: pg.Pool,
+  action: OperatorJobAction,
+  id: string,
+): Promise<JobRow> {
   for (let tries = 0; tries < TRIES; tries++) {
     const job = await requireJob(pool, id)
     const after = CHANGES[action](job)

@@ -10,7 +10,7 @@ import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { RelayerState } from './relayerTelemetry.js'
-import type { StepOutcome } from './step.js'
+import type { JobStepOutcome } from './step.js'
 
 export interface OutboxState {
   network: Network
@@ -61,7 +61,12 @@ const DONE: Record<JobKind, string> = {
 }
 
 /** Logs an outcome of a job. */
-export function logJobOutcome(log: Logger, job: JobRow, outcome: StepOutcome, nowMs: number): void {
+export function logJobOutcome(
+  log: Logger,
+  job: JobRow,
+  outcome: JobStepOutcome,
+  nowMs: number,
+): void {
   const { network, id, kind, nonce, subject, payment, message, txs, failures, reason } = job
   const fields = {
     network,

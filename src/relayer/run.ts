@@ -16,7 +16,7 @@ import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from 
 const MAX_BUSY_STEPS = 50
 
 /** Dependencies that the leading process gives to a relayer's worker. */
-export interface LeadingRelayer extends Pick<NetworkContext, 'network' | 'log'> {
+export interface RelayerWorkerContext extends Pick<NetworkContext, 'network' | 'log'> {
   /** @param at name of the loop under which errors of our own code are counted */
   optionsAt(at: ProcessPartName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
@@ -33,7 +33,7 @@ export interface RelayerChain {
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
   /** Creates the worker for one term as leader. */
-  worker(led: LeadingRelayer): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
+  worker(led: RelayerWorkerContext): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
 
 export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
@@ -119,7 +119,7 @@ class LedOutbox {
     this.#epoch = epoch
     this.#logAlarms = createAlarmLog(log, network)
     this.state = { network, relayers: [] }
-    const led: LeadingRelayer = {
+    const led: RelayerWorkerContext = {
       network,
       log,
       optionsAt: (at) => this.#relayerOptions(at),

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue'
 import type { PaymentDecision, SolanaSigner } from '../chains/solana/signer.js'
-import { dueBlockhashJobs } from '../db/outbox/due.js'
+import { findDueBlockhashJobs } from '../db/outbox/due.js'
 import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { countOpenJobs } from '../db/outbox/stats.js'
-import type { ChainKey } from '../db/pg/rows.js'
+import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
 import { NATIVE_COIN } from '../registry/community/rules.js'
@@ -14,10 +14,10 @@ import { type SolanaJobTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
-  type ClusterSnapshot,
   type JobPaymentView,
   paymentViewOf,
   planBlockhashJob,
+  type SolanaClusterSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
 import type { RelayerState } from './relayerTelemetry.js'
@@ -44,8 +44,8 @@ type Group = readonly Row[]
 /** Jobs of a Solana program: a transaction is valid until its blockhash expires. */
 export class SolanaRelayer extends ChainRelayer<RelayerState> {
   readonly state: RelayerState
-  protected readonly place: ChainKey
-  protected readonly key: ChainKey | null
+  protected readonly place: ChainRowKey
+  protected readonly key: ChainRowKey | null
   readonly #options: SolanaRelayerOptions
   /** Number of changes in the current step. */
   #stored = 0
@@ -87,7 +87,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     if (!isBusy) return false
     this.#stored = 0
     const nowMs = this.clock.nowMs()
-    const due = await dueBlockhashJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueBlockhashJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const isQueued = ({ state }: Row) => state === 'queued'
     const underWay = sharingTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))
@@ -139,7 +139,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   }
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
-  async #act(rows: Group, seen: ClusterSnapshot): Promise<boolean> {
+  async #act(rows: Group, seen: SolanaClusterSnapshot): Promise<boolean> {
     const action = planBlockhashJob(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)

@@ -1,6 +1,6 @@
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import { SOLANA } from '../registry/families.js'
-import type { LeadingRelayer, RelayerChain } from './run.js'
+import type { RelayerChain, RelayerWorkerContext } from './run.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 
 interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
@@ -42,7 +42,7 @@ export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): 
 
 /** Logs which relay authority the program accepts: a rotated key can decide nothing. */
 async function reportAuthority(
-  { log, network }: LeadingRelayer,
+  { log, network }: RelayerWorkerContext,
   signer: SolanaSigner | null,
 ): Promise<void> {
   if (!signer)

@@ -19,7 +19,7 @@ import type { EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
 import { parkJobOnceVoid, resumeJob } from './machine/job.js'
-import { decideJobStep, type StepOutcome } from './step.js'
+import { decideJobStep, type JobStepOutcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: SpendPolicy = {
@@ -85,7 +85,7 @@ const AWAY = new ChainUnavailableError('chain "1": no RPC URL answers')
 function relayer(refusesSecond: boolean, policy = POLICY) {
   const model = emptyModel(refusesSecond)
   for (const name of IDS) model.rows.set(name, newJob<EvmJobTx>(name, 'execute', 5n))
-  const outcomes: StepOutcome[] = []
+  const outcomes: JobStepOutcome[] = []
   let nowMs = 0
   let armed: { at: string; isCrash: boolean } | null = null
   let isDead = false
@@ -102,7 +102,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     store: modelStore(model, name, fault),
     clock: { nowMs: () => nowMs, random: () => 0.5 },
   })
-  const step = async (name: string): Promise<StepOutcome | null> => {
+  const step = async (name: string): Promise<JobStepOutcome | null> => {
     try {
       const job = model.rows.get(name)!
       const ports = portsOf(name)
@@ -251,7 +251,7 @@ describe('an error of our own code', () => {
   })
 
   it.each<
-    [where: string, sender: Partial<NonceSender>, outcome: StepOutcome, job?: Partial<NonceJob>]
+    [where: string, sender: Partial<NonceSender>, outcome: JobStepOutcome, job?: Partial<NonceJob>]
   >([
     ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
     ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],

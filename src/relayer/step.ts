@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../chains/chain.js'
-import type { NonceView } from '../chains/evm/jobView.js'
+import type { NonceJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceSender, PreparedTx } from '../chains/evm/signer.js'
+import type { NonceSender, SimulatedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
@@ -16,8 +16,8 @@ import {
 import {
   applyJobEvent,
   type ChainSnapshot,
-  type JobAction,
   type JobEvent,
+  type NonceJobAction,
   type SpendPolicy,
 } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
@@ -36,7 +36,7 @@ export interface RelayerClock {
   random(): number
 }
 
-export interface StepPorts {
+export interface JobStepPorts {
   sender: NonceSender
   store: JobStore
   clock: RelayerClock
@@ -45,7 +45,7 @@ export interface StepPorts {
 }
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
-export type StepOutcome =
+export type JobStepOutcome =
   | JobEvent<EvmJobTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
   /** The chain could not be reached. Nothing changed. */
@@ -53,8 +53,8 @@ export type StepOutcome =
   /** Another process has changed the job, so it has to be loaded again. */
   | 'stale'
 
-const NO_PROGRESS = new Set<StepOutcome>(['waiting', 'unreachable', 'stale'])
-export const isProgressOutcome = (outcome: StepOutcome): boolean => !NO_PROGRESS.has(outcome)
+const NO_PROGRESS = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
+export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGRESS.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>
@@ -68,9 +68,9 @@ const isOfChain = (error: unknown): boolean =>
  */
 export async function decideJobStep(
   job: NonceJob,
-  ports: StepPorts,
+  ports: JobStepPorts,
   policy: SpendPolicy,
-): Promise<() => Promise<StepOutcome>> {
+): Promise<() => Promise<JobStepOutcome>> {
   const { sender, clock } = ports
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
@@ -91,8 +91,8 @@ export async function decideJobStep(
 /** The chain's view of a job. Null while no node answers. */
 async function viewOf(
   job: NonceJob,
-  { sender, onUnreachable }: StepPorts,
-): Promise<NonceView | null> {
+  { sender, onUnreachable }: JobStepPorts,
+): Promise<NonceJobState | null> {
   try {
     return await sender.look(job)
   } catch (error) {
@@ -104,10 +104,10 @@ async function viewOf(
 
 async function execute(
   job: NonceJob,
-  action: Exclude<JobAction, { do: 'prepare' }>,
+  action: Exclude<NonceJobAction, { do: 'prepare' }>,
   seen: ChainSnapshot,
-  ports: StepPorts,
-): Promise<StepOutcome> {
+  ports: JobStepPorts,
+): Promise<JobStepOutcome> {
   switch (action.do) {
     case 'wait':
       return 'waiting'
@@ -125,7 +125,7 @@ async function prepare(
   sender: NonceSender,
   job: NonceJob,
   purpose: TxPurpose,
-): Promise<PreparedTx> {
+): Promise<SimulatedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
@@ -136,10 +136,10 @@ async function prepare(
 
 async function sign(
   job: NonceJob,
-  order: Extract<JobAction, { do: 'sign' }>,
+  order: Extract<NonceJobAction, { do: 'sign' }>,
   seen: ChainSnapshot,
-  ports: StepPorts,
-): Promise<StepOutcome> {
+  ports: JobStepPorts,
+): Promise<JobStepOutcome> {
   const { purpose, gas, fees, valueWei } = order
   const build = async (nonce: number): Promise<NonceJob> => {
     const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
@@ -187,8 +187,8 @@ async function broadcast(
   job: NonceJob,
   tx: EvmJobTx,
   seen: ChainSnapshot,
-  ports: StepPorts,
-): Promise<StepOutcome> {
+  ports: JobStepPorts,
+): Promise<JobStepOutcome> {
   let event: JobEvent<EvmJobTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
@@ -208,8 +208,8 @@ async function store(
   job: NonceJob,
   event: JobEvent<EvmJobTx>,
   seen: ChainSnapshot,
-  ports: StepPorts,
-): Promise<StepOutcome> {
+  ports: JobStepPorts,
+): Promise<JobStepOutcome> {
   if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is

@@ -7,7 +7,7 @@ import type { SeedPrice } from './world.js'
  * A cluster of a chain family other than EVM. It serves all networks of a world, which are numbered in the order of
  * their hubs.
  */
-export interface WorldCluster {
+export interface LocalNodeCluster {
   /** Key of its settings in the chains file, and of its addresses in the world. */
   readonly key: LabelledFamilyKey
   /** Environment variables with the cluster's keys for the daemon. */

@@ -2,9 +2,9 @@ import { parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { WorldCluster } from './cluster.js'
+import type { LocalNodeCluster } from './cluster.js'
 import {
-  lowerCase,
+  lowerCaseAddress,
   operatorAccount,
   type SeedCommunities,
   type SeedPrice,
@@ -29,10 +29,10 @@ export async function seedCommunities(
   at: { api: string },
   network: Network,
   chains: WorldNetwork,
-  clusters: readonly WorldCluster[],
+  clusters: readonly LocalNodeCluster[],
 ): Promise<SeedCommunities | undefined> {
   const admin = seededCommunityOwner()
-  const recipient = lowerCase(operatorAccount('treasurer').address)
+  const recipient = lowerCaseAddress(operatorAccount('treasurer').address)
   const prices = [...pricesOf(chains, recipient), ...clusters.map(({ price }) => price)]
   const client = new Client({ url: at.api, testnet: network === 'testnet' })
   const owned = await client.addressesOf([OPEN_COMMUNITY, PAID_COMMUNITY])

@@ -1,10 +1,12 @@
 import type { LabelledFamilyKey } from '../registry/families.js'
-import type { WorldCluster } from './cluster.js'
-import { startSolana } from './solana/worldCluster.js'
+import type { LocalNodeCluster } from './cluster.js'
+import { startLocalSolanaCluster } from './solana/worldCluster.js'
 
 /** Starts the clusters of a world, by family. Undefined for a family without one. */
-export const startLocalClusters = async (...world: Parameters<typeof startSolana>) =>
-  ({ solana: await startSolana(...world) }) satisfies Record<
+export const startLocalNodeClusters = async (
+  ...world: Parameters<typeof startLocalSolanaCluster>
+) =>
+  ({ solana: await startLocalSolanaCluster(...world) }) satisfies Record<
     LabelledFamilyKey,
-    WorldCluster | undefined
+    LocalNodeCluster | undefined
   >

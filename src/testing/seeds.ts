@@ -3,14 +3,14 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../chains/evm/bridge/calls.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
-import { type LocalChain, localClients, mineQuickly, walletOf } from './chains/localChain.js'
+import { type LocalChain, localClients, mineQuickly, walletClientOf } from './chains/localChain.js'
 import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
 import { waitForReceipt } from './chains/receipt.js'
 import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
 import {
-  addressWord,
-  lowerCase,
+  addressAsWord,
+  lowerCaseAddress,
   operatorAccount,
   type Seed,
   seededCommunityOwner,
@@ -53,7 +53,7 @@ export async function seedNetwork(
     keepWaiting(hub),
     spoke && seedMessage(spoke),
   ])
-  const owner = lowerCase(operatorAccount('seedOwner').address)
+  const owner = lowerCaseAddress(operatorAccount('seedOwner').address)
   return {
     name: CONTESTED_NAME,
     owner,
@@ -83,7 +83,7 @@ const placeBid = (
   account: Account,
   names: readonly string[],
   feeWei: bigint,
-): Promise<Hex> => walletOf(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
+): Promise<Hex> => walletClientOf(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
 
 function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
@@ -104,7 +104,7 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
   const bids = logs.filter((log) => log.args.name === word)
   const txOf = (operator: WorldOperator) =>
-    bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))
+    bids.find((log) => log.args.from === addressAsWord(operatorAccount(operator).address))
       ?.transactionHash
   const finalized = txOf('seedOwner')
   const lost = txOf('seedLoser')
@@ -128,7 +128,7 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
-  const sending = { event: sentEvent, args: { from: addressWord(account.address) } }
+  const sending = { event: sentEvent, args: { from: addressAsWord(account.address) } }
   const [found] = await localClients(chain).reader.getLogs({ ...ofContract(chain), ...sending })
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
@@ -138,7 +138,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const [sent] = await confirmed(chain, async () => [
-    await walletOf(chain, account).sendTransaction(call),
+    await walletClientOf(chain, account).sendTransaction(call),
   ])
   return sent!
 }

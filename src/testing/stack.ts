@@ -6,15 +6,15 @@ import type { LocalChain } from './chains/localChain.js'
 import {
   type ChainDefinition,
   type ChainLabel,
-  chooseChains,
+  chooseLocalChains,
   type HubLabel,
   type NetworkOf,
 } from './chains/localChains.js'
-import type { WorldCluster } from './cluster.js'
+import type { LocalNodeCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
-import { connectEns, writeChains } from './contracts/localContracts.js'
+import { setEnsGatewayOfHubs, writeLocalChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
-import { startLocalClusters } from './families.js'
+import { startLocalNodeClusters } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
@@ -22,9 +22,9 @@ import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
   allSettledOrThrow,
-  choosePort,
   daemonEnvironment,
   type PostgresHandle,
+  requireFreePort,
   startChains,
   startDaemon,
   startDatabase,
@@ -114,7 +114,7 @@ export interface Stack<N extends Network = Network> extends World<N> {
 export async function startStack<N extends Network = Network, L extends ChainLabel = ChainLabel>(
   options: StackOptions<N, L> = {},
 ): Promise<Stack<N & NetworkOf<L>>> {
-  const definitions = chooseChains(options.networks, options.chains)
+  const definitions = chooseLocalChains(options.networks, options.chains)
   const { blockMs = DEFAULT_BLOCK_MS } = options
   assertWholeNumber('blockMs', blockMs, LEAST_BLOCK_MS)
   const sandbox = await createSandbox(options.home, options.log ?? (() => {}))
@@ -145,14 +145,14 @@ async function build<N extends Network>(
 
   // chosen before anything starts, so that a taken port is reported at once
   const [port, opsPort] = await allSettledOrThrow([
-    choosePort('PORT', options.port),
-    choosePort('OPS_PORT', options.opsPort),
+    requireFreePort('PORT', options.port),
+    requireFreePort('OPS_PORT', options.opsPort),
   ])
   const networks = definitions.filter(({ role }) => role === 'hub').length
   const [database, chains, started] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs, options.attach),
-    startLocalClusters(sandbox, { ...options, blockMs }, networks),
+    startLocalNodeClusters(sandbox, { ...options, blockMs }, networks),
   ])
   const at = {
     api: `http://127.0.0.1:${port}`,
@@ -162,8 +162,8 @@ async function build<N extends Network>(
   const solana = started.solana?.handle
   const clusters = Object.values(started).filter((cluster) => cluster !== undefined)
   const hubs = hubsOf(chains)
-  await connectEns(hubs, at.api)
-  writeChains(sandbox.home, chains, clusters, blockMs)
+  await setEnsGatewayOfHubs(hubs, at.api)
+  writeLocalChains(sandbox.home, chains, clusters, blockMs)
   const daemon = {
     ...at,
     port,
@@ -238,7 +238,7 @@ async function setPrices(
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,
-  clusters: readonly WorldCluster[],
+  clusters: readonly LocalNodeCluster[],
 ): Promise<Partial<Record<N, Seed>>> {
   const settled = [...seeds].map(async ([network, one]) => {
     const { finalized, lost, pending, bridging } = one.tx
@@ -270,7 +270,7 @@ const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] 
 function describeNetwork(
   chains: readonly LocalChain[],
   hub: LocalChain,
-  clusters: readonly WorldCluster[],
+  clusters: readonly LocalNodeCluster[],
   index: number,
 ): WorldNetwork {
   return {

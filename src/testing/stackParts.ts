@@ -6,7 +6,11 @@ import { WorldError } from './chains/actions.js'
 import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
 import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
-import { chainsFilePath, connectChains, readPreviousChains } from './contracts/localContracts.js'
+import {
+  chainsFilePath,
+  connectChains,
+  readPreviousLocalChains,
+} from './contracts/localContracts.js'
 import {
   type DaemonEnvironment,
   isHaltedChainProblem,
@@ -20,7 +24,7 @@ import { operatorAccount } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
 /** Keys of a local world. They are all public. */
-export const LOCAL_KEYS = {
+export const LOCAL_SECRET_KEYS = {
   SHARE_KEY: `0x${'5a'.repeat(32)}`,
   TOKEN_KEY: `0x${'5b'.repeat(32)}`,
   QUOTE_KEY: `0x${'5c'.repeat(32)}`,
@@ -44,7 +48,10 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
 }
 
 /** Port of the API or of the operator's routes. @throws Error when the requested port is taken */
-export async function choosePort(variable: string, wanted: number | undefined): Promise<number> {
+export async function requireFreePort(
+  variable: string,
+  wanted: number | undefined,
+): Promise<number> {
   if (wanted === undefined || wanted === 0) return freePort()
   if (!(await isPortFree(wanted)))
     throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
@@ -117,7 +124,7 @@ export async function startChains(
     throw new WorldError(
       `"${stray}" is attached, and no chain of this world: name it in \`chains\` too.`,
     )
-  const previous = readPreviousChains(sandbox.home)
+  const previous = readPreviousLocalChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
@@ -154,7 +161,7 @@ export const daemonEnvironment = (
   LIMITS: 'off',
   RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: operatorAccount('airdropOperator').privateKey,
-  ...LOCAL_KEYS,
+  ...LOCAL_SECRET_KEYS,
   ...at.env,
   HOST: at.env.HOST ?? '127.0.0.1',
   PORT: String(at.port),

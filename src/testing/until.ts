@@ -2,7 +2,7 @@ import { Client } from '../client/client.js'
 import { ClusterdError } from '../client/error.js'
 import type { FeedEvent, TransactionStatus } from '../client/types.js'
 import { isTerminalStatus } from '../registry/status.js'
-import { askReady } from './processes/daemonProcess.js'
+import { readDaemonReadiness } from './processes/daemonProcess.js'
 import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
@@ -59,7 +59,7 @@ export const until = {
   /** Waits until `/status` has no problem: the chains are caught up, and each network has leaders. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
     await poll('the daemon to be ready', options, async () => {
-      const answer = await askReady(at.ops)
+      const answer = await readDaemonReadiness(at.ops)
       return answer.ready ? { done: true } : { seen: answer.problems }
     })
   },

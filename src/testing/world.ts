@@ -152,7 +152,7 @@ export function testAccount(addressIndex: number, accountIndex = 0): TestAccount
 export function worldAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
     const { address, privateKey } = testAccount(addressIndex)
-    return { address: lowerCase(address), privateKey }
+    return { address: lowerCaseAddress(address), privateKey }
   })
 }
 
@@ -184,10 +184,10 @@ export function operatorAccount(operator: WorldOperator): TestAccount {
 export const operatorAddresses = (): Hex[] =>
   OPERATORS.map((operator) => operatorAccount(operator).address)
 
-export const lowerCase = (address: string): Hex => address.toLowerCase() as Hex
+export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() as Hex
 
 /** An EVM address left-padded to 32 bytes. */
-export const addressWord = (address: Hex): Hex => pad(lowerCase(address))
+export const addressAsWord = (address: Hex): Hex => pad(lowerCaseAddress(address))
 
 /** Path of a home folder's world file. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')

@@ -14,7 +14,7 @@ import {
 } from '../../src/cli/airdrop/airdrop.js'
 import { evmAddressParser, secondsParser } from '../../src/cli/values.js'
 import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -162,7 +162,7 @@ describe('clusterd airdrop load', () => {
       fromBlock: 1,
     }
     await setDistributor(pool, 'mainnet', community, { ...distributor, endsAtS: 2_000_000_000 })
-    const watched = (await watchedAirdrops(pool, 'mainnet', '1')).find(
+    const watched = (await readWatchedAirdrops(pool, 'mainnet', '1')).find(
       (one) => one.community === community,
     )!
     const claim = {

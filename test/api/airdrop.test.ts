@@ -3,8 +3,8 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
 import { type Airdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { findConfirmedClaim } from '../../src/db/airdrop/answers.js'
-import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { findClaimedAccount } from '../../src/db/airdrop/answers.js'
+import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { claimPermissionTypedData } from '../../src/registry/airdrop/permission.js'
 import { airdropLeaf, rootOfProof } from '../../src/registry/airdrop/tree.js'
@@ -229,7 +229,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
 
   it('shows claims that are pending and claims that are confirmed', async () => {
     const airdrop = await given(rows())
-    const [watched] = (await watchedAirdrops(world.pool, 'mainnet', '1')).filter(
+    const [watched] = (await readWatchedAirdrops(world.pool, 'mainnet', '1')).filter(
       (one) => one.airdrop === airdrop.airdrop,
     )
     const tx = `0x${'ab'.repeat(32)}` as const
@@ -251,16 +251,16 @@ describe('GET /v1/airdrop/claim/:community', () => {
     const before = (await ask(alice, airdrop)).body
     expect(before).toMatchObject({ total: '406', totalUnclaimed: '406' })
     expect(before.claims[0]).toMatchObject({ claimed: false, pending: true, tx, reason: 'pending' })
-    expect(await findConfirmedClaim(world.pool, ids)).toBeNull()
+    expect(await findClaimedAccount(world.pool, ids)).toBeNull()
     const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
     await inTransaction(world.pool, (client) => storeClaims(client, watched!, [seen(0)], range))
     const after = (await ask(alice, airdrop)).body
     expect(after).toMatchObject({ total: '406', totalUnclaimed: '306' })
     expect(after.claims[0]).toMatchObject({ claimed: true, tx, reason: 'claimed' })
     expect(after.claims[0].transaction ?? after.claims[0].pending).toBeUndefined()
-    expect(await findConfirmedClaim(world.pool, ids)).toEqual(storedOf(alice.address))
-    expect(await findConfirmedClaim(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBeNull()
-    expect(await findConfirmedClaim(world.pool, { ...ids, network: 'testnet' })).toBeNull()
+    expect(await findClaimedAccount(world.pool, ids)).toEqual(storedOf(alice.address))
+    expect(await findClaimedAccount(world.pool, { ...ids, clusterId: Buffer.alloc(32) })).toBeNull()
+    expect(await findClaimedAccount(world.pool, { ...ids, network: 'testnet' })).toBeNull()
   })
 
   it.each([

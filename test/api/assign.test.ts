@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
-import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
+import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { WALLET_KIND_NAMES } from '../../src/registry/auth/kinds.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
@@ -40,7 +40,7 @@ async function claimedBy(...members: readonly Member[]): Promise<string> {
     endsAtS: FAR_S,
   }
   await setDistributor(world.pool, 'mainnet', community, { ...to, fromBlock: 5 })
-  const watched = (await watchedAirdrops(world.pool, 'mainnet', '1')).find(
+  const watched = (await readWatchedAirdrops(world.pool, 'mainnet', '1')).find(
     (one) => one.airdrop === airdrop.airdrop,
   )!
   const claims = members.map(({ address }, index) => ({

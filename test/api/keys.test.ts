@@ -163,13 +163,15 @@ it('the operator makes, lists and revokes keys on the command line', async () =>
   const lines: string[] = []
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
   try {
-    await keysCommand.makeKey('shop', { perSecond: 20, json: true })
+    await keysCommand.makeApiKeyCommand('shop', { perSecond: 20, json: true })
     const { key, id } = JSON.parse(lines.pop()!)
     expect((await ask(key, '192.0.2.6')).headers.get('ratelimit-policy')).toBe('"key";q=120;w=6')
-    await keysCommand.listKeys({})
+    await keysCommand.listApiKeysCommand({})
     expect(lines.pop()).toMatch(new RegExp(`^${id} +shop +- +20 +120 +`, 'm'))
-    await keysCommand.revokeKey(id)
-    await expect(keysCommand.revokeKey(id)).rejects.toThrow(`There is no API key of the id ${id}: `)
+    await keysCommand.revokeApiKeyCommand(id)
+    await expect(keysCommand.revokeApiKeyCommand(id)).rejects.toThrow(
+      `There is no API key of the id ${id}: `,
+    )
   } finally {
     log.mockRestore()
     vi.unstubAllEnvs()

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { encodeAbiParameters } from 'viem'
-import type { Call, Nodes } from '../../src/chains/rpc/nodes.js'
+import type { RpcCall, RpcNodes } from '../../src/chains/rpc/nodes.js'
 import type { SolanaPort } from '../../src/chains/solana/port.js'
 import { createQuoter } from '../../src/chains/solana/quote.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
@@ -17,11 +17,11 @@ const PRICE = encodeAbiParameters(
 )
 
 /** Nodes that return the same responses at once, so that a quote only costs its own work. */
-const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
-  const call: Call = async <T>(method: string) => answers[method] as T
-  const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
+const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
+  const call: RpcCall = async <T>(method: string) => answers[method] as T
+  const onOneNode = <T>(work: (one: RpcCall) => Promise<T>) => work(call)
   const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
-  return pool as unknown as Nodes
+  return pool as unknown as RpcNodes
 }
 
 /** A Solana cluster for tests of what a quote costs. */

@@ -14,7 +14,7 @@ import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { type StoredTailBlock, writeTail } from '../../src/db/journal/tail.js'
+import { type StoredUnconfirmedBlock, writeUnconfirmedBlocks } from '../../src/db/journal/tail.js'
 import { createListener, notifyBlock, notifyNetwork } from '../../src/db/pg/notify.js'
 import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
@@ -63,7 +63,7 @@ export interface ApiWorld {
   /** Appends entries to a network's journal with the project's own writer. */
   append(network: Network, entries: readonly Entry[]): Promise<void>
   /** Replaces the hub's unconfirmed tail by these blocks. */
-  tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
+  tail(network: Network, blocks: readonly StoredUnconfirmedBlock[]): Promise<void>
   openLongRequests: Api['openLongRequests']
   /** Ends long polls and streams, like a process that stops. */
   release(): void
@@ -181,7 +181,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       inTransaction(pool, async (client) => {
         const tail = { dropFrom: 0, blocks, minimumWei: MINIMUM_WEI }
         await inPipeline(client, (db) => [
-          writeTail(db, network, 1, tail),
+          writeUnconfirmedBlocks(db, network, 1, tail),
           notifyBlock(db, network),
         ])
       }),
@@ -344,7 +344,7 @@ export const tailBlock = (
   number: number,
   entries: readonly Entry[],
   timestampMs = START_MS,
-): StoredTailBlock => ({
+): StoredUnconfirmedBlock => ({
   block: number,
   hash: randomBytes(32),
   parentHash: randomBytes(32),

@@ -6,7 +6,7 @@ import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { addKeyCommands } from '../../src/cli/keys/commands.js'
 import { addWebhookCommands } from '../../src/cli/webhooks/commands.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
-import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { runCli, runHere } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
@@ -112,7 +112,9 @@ describe('a command on the database', () => {
       env: { ...process.env, DATABASE_URL: database.url },
     })
     const text = `SELECT 1 FROM operator_actions WHERE command = 'keys list'`
-    expect(await waitFor(async () => (await lock.query(text)).rowCount === 1, 30_000)).toBe(true)
+    expect(
+      await waitForCondition(async () => (await lock.query(text)).rowCount === 1, 30_000),
+    ).toBe(true)
     await child.end('SIGKILL', 10_000)
     await lock.query('ROLLBACK')
     lock.release()
@@ -171,7 +173,10 @@ describe('a command that cannot be recorded', () => {
     const { code, stderr } = await keys(database.url, 'keys', 'list')
     const ms = performance.now() - startedMs
     const text = `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE application_name = 'clusterd actions' AND wait_event_type = 'Lock'`
-    const isFree = await waitFor(async () => (await lock.query(text)).rows[0].waiting === 0, 5_000)
+    const isFree = await waitForCondition(
+      async () => (await lock.query(text)).rows[0].waiting === 0,
+      5_000,
+    )
     await lock.query('ROLLBACK')
     lock.release()
     expect({ code, stderr, isFree }).toEqual({ code: 0, stderr: '', isFree: true })

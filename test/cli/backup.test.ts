@@ -6,7 +6,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
-import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { bid, randomAddress } from '../api/support.js'
 import { runHere } from '../support/cli.js'
@@ -211,7 +211,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
         env: { ...process.env, DATABASE_URL: server.url },
       })
       const isUnderWay = async () => (await databases()).some((name) => name.includes('scratch'))
-      expect(await waitFor(isUnderWay, 30_000)).toBe(true)
+      expect(await waitForCondition(isUnderWay, 30_000)).toBe(true)
       await child.end(signal, 20_000)
       expect(child.logTail()).toContain('clusterd: interrupted: nothing is known of the dump.')
       expect(await databases()).toEqual(['postgres', 'template0', 'template1'])

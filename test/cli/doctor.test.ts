@@ -2,7 +2,7 @@ import { concat, encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
-import { evmFindings } from '../../src/daemon/families/evmChecks.js'
+import { checkEvmChains } from '../../src/daemon/families/evmChecks.js'
 import { freshEach } from '../contracts/support/chain.js'
 import { startHubWorld } from '../contracts/support/hub.js'
 import { useWorld } from '../support/useWorld.js'
@@ -46,7 +46,7 @@ async function ownerFinding(
   }
   const { chains } = parseChainsFile({ chains: [hubChain] }, 'test')
   const config = { ...chains[0]!, ...changed }
-  const findings = await evmFindings({ chains: [config], relayerKey: undefined })
+  const findings = await checkEvmChains({ chains: [config], relayerKey: undefined })
   const found = findings.find(({ about }) => about.endsWith(subject))
   return found && [found.level, `${found.found}. ${found.advice ?? ''}`]
 }

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { startApi } from '../api/support.js'
 import { HAPROXY, NGINX, startExample } from '../support/proxies.js'
 
@@ -100,7 +100,7 @@ describe.each(PROXIES)(
           ({ status }) => status === 200,
           () => false,
         )
-      if (!(await waitFor(isUp, 10_000, 100))) throw new Error(`${name} answers nothing`)
+      if (!(await waitForCondition(isUp, 10_000, 100))) throw new Error(`${name} answers nothing`)
     }, 60_000)
     afterAll(async () => {
       for (const end of ended.reverse()) await end()

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { directSession } from '../../src/db/pg/session.js'
+import { directSessionConfig } from '../../src/db/pg/session.js'
 import {
   checkEnvironment,
   END_S,
@@ -127,7 +127,7 @@ describe('the compose file of many processes', () => {
   it.each(['enable_seqscan', 'jit', 'plan_cache_mode'])(
     'sets %s for the roles behind pgbouncer like the daemon on direct connections',
     (setting) => {
-      const { options } = directSession('postgres://h/d', 'test', { isByIndex: true })
+      const { options } = directSessionConfig('postgres://h/d', 'test', { isByIndex: true })
       const value = new RegExp(`-c ${setting}=(\\w+)`).exec(options!)![1]
       const [statements] = initStatements('p')
       for (const role of ['clusterd', 'clusterd_api'])

@@ -18,9 +18,9 @@ import {
   type CommunityPaymentRequest,
   type ReleaseSigner,
 } from '../../src/chains/chain.js'
-import { paymentStruct } from '../../src/chains/evm/community/ending.js'
+import { contractPaymentStruct } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import type { BalancePort } from '../../src/chains/requirementInputs.js'
+import type { TokenBalancePort } from '../../src/chains/requirementInputs.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
@@ -225,7 +225,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
     const rows = await query<PaymentRow>(pool, 'mainnet', text, [ids.map(fromHex)])
     return rows.map((row) =>
-      paymentStruct(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
+      contractPaymentStruct(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
     )
   }
 
@@ -322,7 +322,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
 const DAY_S = 86_400
 
 /** A chain that can't be asked for balances. */
-export const AWAY: BalancePort = {
+export const AWAY: TokenBalancePort = {
   label: '8453',
   tokenBalance: async () => Promise.reject(new ChainUnavailableError('away')),
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
 import { readTokenBalance } from '../../src/chains/evm/community/port.js'
-import { createBalancePort } from '../../src/chains/requirementInputs.js'
+import { createTokenBalancePort } from '../../src/chains/requirementInputs.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -51,7 +51,7 @@ it('a requirement does not fail for good because of one node, where there is ano
   behind = 1
   let nowMs = Date.now()
   const judge = at.judgeOf({
-    ports: [createBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
+    ports: [createTokenBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
     nowMs: () => nowMs,
   })
   for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()
@@ -79,7 +79,7 @@ it('a token whose balance differs in each block delays only payments that requir
   file.chains[1]!.rpcUrls.unshift(late.url)
   const { chain } = (await openChains(at.pool, file))[1]!
   const judge = at.judgeOf({
-    ports: [createBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
+    ports: [createTokenBalancePort(chain.rpc.forUse('judge'), readTokenBalance)],
   })
   expect(await judge.step()).toEqual({ kind: 'entered', payments: 1, waiting: 9 })
   expect(await at.ownerOf('gated', 'ann')).toBe(at.addressOf(1))

@@ -9,15 +9,15 @@ import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/inde
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
-import { countRefusedNames } from '../../src/db/outbox/payouts.js'
+import { countWronglyRefusedPayments } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import {
-  communityNameAvailability,
   readCallerRights,
+  readCommunityNameAvailability,
 } from '../../src/db/registry/communityNames.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
 import { useWorld } from '../support/useWorld.js'
 import { AWAY, NATIVE, startCommunityWorld } from './communityWorld.js'
@@ -193,7 +193,7 @@ describe('a payment that nobody decides', () => {
     for (const { id } of [resumed, left])
       expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
     const job = (await jobOf(resumed.id))!
-    await actOnJob(at.pool, 'resume', job.id)
+    await executeOperatorJobAction(at.pool, 'resume', job.id)
     await at.giveBack({ refusalWorth: 1 })
     const isSaved = await saveJobs(at.pool, [{ job, after: job }], {
       epoch: null,
@@ -215,7 +215,7 @@ describe('a bought name', () => {
   const price = () => ({ ...at.price('1', PRICE), amount: PRICE })
   const isTaken = async (name: string, prices = [price()]) => {
     const asked = { community: 'club', name }
-    return (await communityNameAvailability(at.pool, 'mainnet', asked, prices)).isTaken
+    return (await readCommunityNameAvailability(at.pool, 'mainnet', asked, prices)).isTaken
   }
   const isHeldByPayer = async (name: string) => {
     const wallet = storedOf(at.addressOf(PAYER))
@@ -224,7 +224,7 @@ describe('a bought name', () => {
   }
 
   const refusedNames = () =>
-    countRefusedNames(
+    countWronglyRefusedPayments(
       at.pool,
       { network: 'mainnet', chain: at.portOf('1').chain },
       Date.now() + at.world.aheadMs,
@@ -337,7 +337,7 @@ it('a late relayer reports the chain’s outcome, never that released money was 
 it('a payment below the price does not block the sale of a name', async () => {
   const rules = { community: 'club', name: 'wished' }
   const prices = [{ network: '1', token: 'native', amount: PRICE, recipient: at.treasury }]
-  const availability = () => communityNameAvailability(at.pool, 'mainnet', rules, prices)
+  const availability = () => readCommunityNameAvailability(at.pool, 'mainnet', rules, prices)
   await at.pay({ name: 'wished', amount: 1n })
   await at.world.index()
   expect(await availability()).toEqual({ isTaken: false, payers: [] })

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
-import { type RewindTarget, removeNewestRows } from '../../src/db/journal/rewind/rows.js'
+import { type RewindTarget, removeNewestChainRows } from '../../src/db/journal/rewind/rows.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
@@ -103,7 +103,9 @@ describe('a rewind', () => {
     const target = await targetOf('8453', await blockOf(id!))
     const { rows } = await at.pool.query('SELECT epoch FROM leaders WHERE network = 0 AND role = 0')
     expect(
-      await inTransaction(at.pool, (client) => removeNewestRows(client, target, rows[0].epoch)),
+      await inTransaction(at.pool, (client) =>
+        removeNewestChainRows(client, target, rows[0].epoch),
+      ),
     ).toBe(false)
     await rewindTo('8453', await blockOf(id!))
     expect(await at.ownerOf('club', 'again')).toBeNull()

@@ -11,8 +11,8 @@ import { refundsOfAddress } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { formerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
-import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
+import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
+import { MAX_OWED_PER_ANSWER } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
@@ -298,7 +298,7 @@ describe('a payer of very many payments', () => {
     await at.pool.query(
       `INSERT INTO payments (id, token, ${columns})
        SELECT sha256(i::text::bytea), '0x' || lpad(i::text, 40, '0'), ${columns} FROM payments, generate_series(1, $2::int) i WHERE id = $1`,
-      [fromHex(id!), 3 * OWED_LIMIT],
+      [fromHex(id!), 3 * MAX_OWED_PER_ANSWER],
     )
     const asked = await refundsOfAddress(at.context, at.addressOf(PAYER), undefined)
     expect(asked.isTruncated).toBe(true)
@@ -362,7 +362,7 @@ describe('a payments contract that another has replaced', () => {
     expect(await take(PAYER, owed[0]!)).toBe(2n)
     expect((await refundsOfAddress(context, at.addressOf(PAYER), undefined)).refunds).toEqual([])
     await keep(at.paymentsOn('1'))
-    expect(await formerPaymentsContracts(at.pool, 'mainnet')).toEqual(
+    expect(await readFormerPaymentsContracts(at.pool, 'mainnet')).toEqual(
       new Map([[chain, [NOBODY, next]]]),
     )
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
 import { serve } from '../support/httpServer.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
@@ -118,7 +118,7 @@ describe('the status of a hash', () => {
     expect((await statusOf(own)).body).toMatchObject({ status: 'not_found' })
     await at.world.hub.public.sendRawTransaction({ serializedTransaction: raw })
     expect(
-      await waitFor(
+      await waitForCondition(
         async () => (await statusOf(own)).body.status !== 'not_found',
         UNKNOWN_MS + 10_000,
       ),
@@ -150,7 +150,7 @@ describe('the status of a hash', () => {
     await at.world.hub.test.mine({ blocks: 3 })
     await at.world.index()
     expect(
-      await waitFor(
+      await waitForCondition(
         async () => (await statusOf(hash)).body.reason === 'not_a_registration',
         10_000,
       ),

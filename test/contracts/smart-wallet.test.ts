@@ -20,9 +20,9 @@ import {
   testSmartWalletFactoryBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { ChainUnavailableError, type EvmPort } from '../../src/chains/chain.js'
-import { createSignatureCheck } from '../../src/chains/evm/smartWallet.js'
+import { createSmartWalletSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
-import { createRpc } from '../../src/chains/rpc/evm.js'
+import { createEvmRpc } from '../../src/chains/rpc/evm.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
@@ -69,13 +69,13 @@ const asking = async (of: Hex, by: typeof owner) => ({
 
 beforeAll(async () => {
   from = chain.accounts[0]!
-  const rpc = createRpc({
+  const rpc = createEvmRpc({
     label: 'test',
     urls: [chain.chain.rpcUrls.default.http[0]!],
     chainId: 31_337,
     onFault: (_url, error) => faults.push(error),
   })
-  isValidSignature = createSignatureCheck(rpc)
+  isValidSignature = createSmartWalletSignatureCheck(rpc)
   const args = [owner.address] as const
   wallet = await deploy(
     encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }),
@@ -203,8 +203,8 @@ describe('a node that accepts every signature', () => {
     liar.closeAllConnections()
   })
   const over = (rpcUrls: readonly string[]) =>
-    createSignatureCheck(
-      createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'),
+    createSmartWalletSignatureCheck(
+      createEvmRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'),
     )
 
   it.each(['first', 'second'])('can’t forge a signature as the %s of two', async (place) => {
@@ -254,19 +254,19 @@ describe('a node that accepts every signature', () => {
 
 describe('an unavailable or wrong chain', () => {
   it('gives no answer', async () => {
-    const other = createRpc({
+    const other = createEvmRpc({
       label: 'test',
       urls: [chain.chain.rpcUrls.default.http[0]!],
       chainId: 1,
     })
-    const rpc = createRpc({
+    const rpc = createEvmRpc({
       label: 'test',
       urls: [`http://127.0.0.1:${await freePort()}`],
       chainId: 31_337,
     })
     for (const one of [other, rpc])
-      await expect(createSignatureCheck(one)(await asking(wallet, owner))).rejects.toThrow(
-        ChainUnavailableError,
-      )
+      await expect(
+        createSmartWalletSignatureCheck(one)(await asking(wallet, owner)),
+      ).rejects.toThrow(ChainUnavailableError)
   })
 })

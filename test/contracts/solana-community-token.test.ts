@@ -1,6 +1,6 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CountedPayment } from '../../src/chains/solana/community/program.js'
+import type { NumberedPayment } from '../../src/chains/solana/community/program.js'
 import {
   associatedTokenAddress,
   createTokenAccountInstruction,
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const ok = (...calls: Calls) => accepted(world, ...calls)
 const refused = (...calls: Calls) => world.send(...calls).error
-const inTokens = (number = 1n, change: Partial<CountedPayment> = {}) =>
+const inTokens = (number = 1n, change: Partial<NumberedPayment> = {}) =>
   club.paid(number, { token: mint, ...change })
 const inVault = () => club.tokensAt(club.program.vault(mint))
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { walletOf } from '../../src/testing/chains/localChain.js'
+import { walletClientOf } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, until } from '../../src/testing/index.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { withdrawRefund } from '../contracts/support/hub.js'
 import { deployBatch, runBatch } from '../support/batch.js'
 import {
@@ -165,7 +165,7 @@ describe('two wallets that bid for one name from two chains', () => {
     const before = await reader.getBalance({ address: loser.account.address })
     await withdrawOver(loser.label, loser.account)
     expect(
-      await waitFor(
+      await waitForCondition(
         async () => (await readCredit(addressWord(loser.account.address), loser.label)) === 0n,
         30_000,
       ),
@@ -190,7 +190,9 @@ describe('several messages in one transaction', () => {
     const won = names.map((name) => ({ name, outcome: 'won' }))
     const answer = async () =>
       (await ask<{ names: unknown }>('GET', `/v1/names/register/tx/${tx}`)).body.names
-    expect(await waitFor(async () => isDeepStrictEqual(await answer(), won), 30_000)).toBe(true)
+    expect(await waitForCondition(async () => isDeepStrictEqual(await answer(), won), 30_000)).toBe(
+      true,
+    )
     for (const name of names) expect(await readOwner(nameWord(name)), name).toBe(addressWord(batch))
   })
 })
@@ -238,5 +240,5 @@ async function withdrawOver(label: string, account: PrivateKeyAccount): Promise<
     hubCalldata: withdrawRefund(account.address),
     valueWei: 0n,
   })
-  await walletOf(spoke, account).sendTransaction(call)
+  await walletClientOf(spoke, account).sendTransaction(call)
 }

@@ -5,10 +5,10 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { walletOf } from '../../src/testing/chains/localChain.js'
+import { walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 
 async function splPrice() {
-  mintAuthority = keypairOf(await freshSolanaWallet())
+  mintAuthority = keypairOfAccount(await freshSolanaWallet())
   mint = (await createMint(connection(), mintAuthority)).toBase58()
   return price('solana', mint, SPL_AMOUNT, SOL_RECIPIENT)
 }
@@ -92,7 +92,7 @@ async function send(
 ) {
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
-  const hash = await walletOf({ rpcUrl, chainId }, account).sendTransaction(call)
+  const hash = await walletClientOf({ rpcUrl, chainId }, account).sendTransaction(call)
   expect((await waitForReceipt(reader, hash)).status).toBe('success')
   return hash
 }
@@ -128,7 +128,7 @@ describe('a name paid for in a token', () => {
     const account = await freshWallet()
     const name = freshName('m')
     const { token } = hubOf().contracts
-    await walletOf(hubOf(), account).writeContract({
+    await walletClientOf(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',
@@ -177,7 +177,7 @@ if (cluster)
     it('in SPL tokens', async () => {
       const wallet = await freshSolanaWallet()
       const name = freshName('m')
-      const key = keypairOf(wallet)
+      const key = keypairOfAccount(wallet)
       const { PublicKey } = await import('@solana/web3.js')
       await mintTokens(connection(), mintAuthority, {
         mint: new PublicKey(mint!),
@@ -202,7 +202,7 @@ if (cluster)
         await send('1', first, (paid.transactionInfo as Info).transaction),
         'finalized',
       )
-      const { publicKey } = keypairOf(second)
+      const { publicKey } = keypairOfAccount(second)
       const before = await connection().getBalance(publicKey)
       const tx = await payQuote(cluster, second, late)
       await until.status(world(), tx, 'lost_bid')
@@ -247,7 +247,7 @@ async function creditOf(address: Hex, amount: bigint): Promise<void> {
 
 describe('a payment that buys nothing', () => {
   const pay = async (account: PrivateKeyAccount, name: string, amount: bigint, below = community) =>
-    walletOf(hubOf(), account).writeContract({
+    walletClientOf(hubOf(), account).writeContract({
       address: hubOf().contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'placeBid',
@@ -271,7 +271,7 @@ describe('a payment that buys nothing', () => {
     await creditOf(account.address, COIN - 1n)
     const { rpcUrl, chainId, reader, contracts } = hubOf()
     const before = await reader.getBalance({ address: RECIPIENT as Hex })
-    const hash = await walletOf({ rpcUrl, chainId }, account).writeContract({
+    const hash = await walletClientOf({ rpcUrl, chainId }, account).writeContract({
       address: contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'withdraw',
@@ -325,7 +325,7 @@ describe('a free community', () => {
     const name = freshName('m')
     const holder = await memberOf(apiOf(world()), account)
     expect(await register(holder, name)).toMatchObject({ error: 'requirements_not_met' })
-    const hash = await walletOf(hubOf(), account).writeContract({
+    const hash = await walletClientOf(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { doctor } from '../../src/cli/doctor/doctor.js'
+import { runDoctorCommand } from '../../src/cli/doctor/doctor.js'
 import type { DoctorFinding } from '../../src/ops/finding.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { printed, runCli } from '../support/cli.js'
 import { queryOn } from '../support/database.js'
@@ -28,14 +28,16 @@ async function examine(
   writeFileSync(changed, JSON.stringify(file))
   const { databaseUrl } = world()
   const all = {
-    ...LOCAL_KEYS,
+    ...LOCAL_SECRET_KEYS,
     DATABASE_URL: databaseUrl,
     CLUSTERD_CHAINS: changed,
     PORT: '1',
     OPS_PORT: '2',
     ...env,
   }
-  const findings = JSON.parse(await printed(all, () => doctor({ json: true }))) as DoctorFinding[]
+  const findings = JSON.parse(
+    await printed(all, () => runDoctorCommand({ json: true })),
+  ) as DoctorFinding[]
   return findings.map(({ about, level, found, advice }) => ({
     about,
     level,

@@ -6,7 +6,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { bundlePath, tileAt, tilePath } from '../../src/registry/log/tiles.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { runCli } from '../support/cli.js'
 import { startTestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
@@ -17,7 +17,7 @@ const folder = useFolder()
 const chainsFile = join(inject('home'), 'chains.json')
 
 const run = (args: string[], databaseUrl: string) =>
-  runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_KEYS })
+  runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_SECRET_KEYS })
 
 describe('clusterd journal export', () => {
   it('writes the signed log under its paths, and extends an earlier export', async () => {
@@ -55,7 +55,7 @@ describe('clusterd journal verify', () => {
     const name = `copy_${randomBytes(4).toString('hex')}`
     const chains = JSON.parse(readFileSync(chainsFile, 'utf8'))
     const copy = await createDatabase(server, name)
-    const daemon = await startTestDaemon(copy, chains, { ...LOCAL_KEYS, ROLES: 'api,index' })
+    const daemon = await startTestDaemon(copy, chains, { ...LOCAL_SECRET_KEYS, ROLES: 'api,index' })
     try {
       await until.ready(daemon)
       const { blockHash, contracts } = JSON.parse(

@@ -3,8 +3,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import { NAME_RULE } from '../../src/registry/primitives/nameRule.js'
-import { walletOf } from '../../src/testing/chains/localChain.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { loadRows, payBy } from '../support/airdrop.js'
@@ -31,7 +31,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
 
   beforeAll(async () => {
     daemon = await startClusterd({
-      ...LOCAL_KEYS,
+      ...LOCAL_SECRET_KEYS,
       CLUSTERD_TEST_WALLET: 'true',
       ROLES: 'api',
       LIMITS: 'off',
@@ -188,7 +188,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'journey' })
     const { rpcUrl, chainId, reader } = hubOf()
     const client = {
-      walletClient: walletOf({ rpcUrl, chainId }, await freshWallet()),
+      walletClient: walletClientOf({ rpcUrl, chainId }, await freshWallet()),
       publicClient: reader,
     }
     const rows = [

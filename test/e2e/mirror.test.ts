@@ -7,7 +7,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { verifyRegistry } from '../../src/client/verify.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { leavesOf, registeredBy, serveFiles } from '../mirror/support.js'
 import { runCli } from '../support/cli.js'
 import { startTestDaemon, startTestMirror, type TestDaemon } from '../support/daemon.js'
@@ -95,7 +95,7 @@ describe('a mirror', () => {
     })
     await daemon.stop()
     await expect(
-      startTestDaemon(url, chains, { ...LOCAL_KEYS, ROLES: 'api,index' }),
+      startTestDaemon(url, chains, { ...LOCAL_SECRET_KEYS, ROLES: 'api,index' }),
     ).rejects.toThrow('start with `--roles api`')
   })
 

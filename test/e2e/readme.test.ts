@@ -5,7 +5,7 @@ import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
-import { fund } from '../../src/testing/chains/localChain.js'
+import { fundAddresses } from '../../src/testing/chains/localChain.js'
 import { useFolder } from '../support/folder.js'
 import { install } from '../support/installed.js'
 import { world } from '../support/world.js'
@@ -82,7 +82,7 @@ describe('the quick start of docs/use/client.md', () => {
     // a new account, because other tests send from the world's accounts
     const key = generatePrivateKey()
     const { hub } = world().networks.mainnet
-    await fund(hub, [privateKeyToAccount(key).address])
+    await fundAddresses(hub, [privateKeyToAccount(key).address])
     const code = blockOf('docs/use/client.md', 'js').replace('http://127.0.0.1:3000', world().api)
     const out = run(code.replace('world.accounts.evm[1].privateKey', `'${key}'`))
     expect(out[0]).toBe('seedling has 1 wallet')

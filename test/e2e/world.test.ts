@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import { getAddress, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
-import { walletOf } from '../../src/testing/chains/localChain.js'
+import { walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { ensClients } from '../support/ens.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
@@ -92,7 +92,7 @@ describe('the local world', () => {
       const path = `/v1/names/register/tx/${seed.tx.bridging}${testnet ? '?testnet=true' : ''}`
       const isParked = async () =>
         (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
-      expect(await waitFor(isParked, 20_000)).toBe(true)
+      expect(await waitForCondition(isParked, 20_000)).toBe(true)
     },
   )
 
@@ -151,7 +151,11 @@ describe('the local world', () => {
     ])
     expect(await viem.getEnsName({ address: owner.address })).toBeNull()
     for (const account of [owner, stranger]) {
-      const hash = await walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
+      const hash = await walletClientOf(hub, account).sendTransaction({
+        to,
+        data,
+        value: BigInt(value),
+      })
       await waitForReceipt(hubOf('mainnet').reader, hash)
     }
     expect(await viem.getEnsName({ address: owner.address })).toBe(`${name}.${ens.parent}`)

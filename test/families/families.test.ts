@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { doctor } from '../../src/cli/doctor/doctor.js'
+import { runDoctorCommand } from '../../src/cli/doctor/doctor.js'
 import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../src/daemon/families/index.js'
 import { printed } from '../support/cli.js'
@@ -88,7 +88,7 @@ describe('a chain family that is added by a row', () => {
     writeFileSync(file, JSON.stringify({ chains: [world.section] }))
     const env = { DATABASE_URL: world.postgres.url, CLUSTERD_CHAINS: file, TOKEN_KEY }
     const families = [...CHAIN_FAMILIES, ledgerFamily(ledger.url)]
-    const printedText = await printed(env, () => doctor({ json: true }, families))
+    const printedText = await printed(env, () => runDoctorCommand({ json: true }, families))
     expect(JSON.parse(printedText)).toContainEqual({
       about: 'the ledger',
       level: 'ok',

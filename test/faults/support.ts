@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import {
-  emptyRecord,
-  extendRecord,
-  packRecord,
+  emptyChainRecord,
+  extendChainRecord,
+  packChainRecord,
   runningHashInputs,
 } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -15,7 +15,7 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, LOCAL_CHAIN_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -40,12 +40,12 @@ export interface LoneIndexer {
 
 /** Record of a hub's logs before a block, as a checkpoint has it. */
 async function recordBefore({ config, public: client }: HubWorld, block: number) {
-  const { addresses, topics } = logFilterOf(config)
+  const { addresses, topics } = logFilterOfContracts(config)
   const toBlock = `0x${(block - 1).toString(16)}`
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
   const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
-  return extendRecord(emptyRecord(config), runningHashInputs(config, logs, timeOf))
+  return extendChainRecord(emptyChainRecord(config), runningHashInputs(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000
@@ -60,7 +60,7 @@ export async function indexerOver(
   world: HubWorld,
   database: string,
   changes: Partial<ChainConfig>,
-  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: LOCAL_HALT_PATIENCE },
+  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: LOCAL_CHAIN_HALT_PATIENCE },
 ): Promise<LoneIndexer> {
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
@@ -92,7 +92,7 @@ export async function indexerOver(
     .catch(() => null)
   if (before && startBlock > world.config.startBlock) {
     row.parentHash = fromHex(before.hash)
-    row.record = packRecord(config, row.parentHash, await recordBefore(world, startBlock))
+    row.record = packChainRecord(config, row.parentHash, await recordBefore(world, startBlock))
   }
   // only local chains mine many blocks at once
   const chain = createEvmChain({

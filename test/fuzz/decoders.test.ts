@@ -6,11 +6,11 @@ import { parseBody } from '../../src/api/http/body.js'
 import { ApiError } from '../../src/api/http/errors.js'
 import { parseQuery } from '../../src/api/http/query.js'
 import type { Hex } from '../../src/chains/chain.js'
-import { decodeClaimed } from '../../src/chains/evm/airdrop/distributor.js'
+import { decodeClaimedLog } from '../../src/chains/evm/airdrop/distributor.js'
 import {
   decodeHubCalldata,
-  decodeMessage,
-  encodeMessage,
+  decodeHubMessage,
+  encodeHubMessage,
 } from '../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../src/chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
@@ -21,7 +21,7 @@ import {
   RECEIVED_TOPIC,
   SENT_TOPIC,
 } from '../../src/chains/evm/decodeLogs.js'
-import { RefutedError } from '../../src/chains/rpc/errors.js'
+import { RefutedAnswerError } from '../../src/chains/rpc/errors.js'
 import { decodeTransaction } from '../../src/chains/solana/events.js'
 import { decodePaymentLog } from '../../src/registry/community/payment.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -145,9 +145,9 @@ it('messages, calls, options and packets of the bridge are read from any bytes',
     .map(([selector, rest]) => Buffer.concat([Buffer.from(selector, 'hex'), rest]))
   await holds(fc.oneof(anyBytes, nearly), decodeHubCalldata)
   const message = nearly.map((call) =>
-    Buffer.from(encodeMessage(`0x${'01'.repeat(32)}`, hex(call)).slice(2), 'hex'),
+    Buffer.from(encodeHubMessage(`0x${'01'.repeat(32)}`, hex(call)).slice(2), 'hex'),
   )
-  await holds(fc.oneof(anyBytes, message), decodeMessage)
+  await holds(fc.oneof(anyBytes, message), decodeHubMessage)
   await holds(anyBytes, (raw) => [decodePacket(hex(raw)), decodeLzReceiveOption(hex(raw))])
   await holds(
     bytes().map((raw) => Buffer.concat([Buffer.of(1), raw])),
@@ -192,9 +192,9 @@ it('logs are read from any topics and data', async () => {
         () => 0,
       )
     },
-    RefutedError,
+    RefutedAnswerError,
   )
-  await holds(log, decodeClaimed as never)
+  await holds(log, decodeClaimedLog as never)
   await holds(fc.oneof(words, bytes(300)), decodePaymentLog, RangeError)
 })
 

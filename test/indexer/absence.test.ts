@@ -3,7 +3,7 @@ import type { CommunityPaymentRequest } from '../../src/chains/chain.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains, startBridgeWorld } from '../support/bridgeWorld.js'
-import { allMined, reorg } from '../support/miner.js'
+import { allMined, replaceNewestBlocks } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
 
 /** More than the blocks that a test mines on top of what it sends. */
@@ -26,7 +26,7 @@ const count = async (sql: string): Promise<number> => (await world.pool.query(sq
 /** Replaces all blocks of a chain after one by empty ones, and indexes it again once the chain is far ahead. */
 async function reorgWhileAway(side: Side, after: bigint): Promise<void> {
   await allMined(world[side])
-  await reorg(world[side], Number((await headOf(side)) - after))
+  await replaceNewestBlocks(world[side], Number((await headOf(side)) - after))
   await world[side].test.mine({ blocks: AWAY_BLOCKS })
   await world.index()
 }

@@ -4,13 +4,13 @@ import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
-import { findConfirmedClaim } from '../../src/db/airdrop/answers.js'
+import { findClaimedAccount } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { type Leadership, takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { AirdropWatcher } from '../../src/indexer/airdrops.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
-import type { DeployClient } from '../../src/testing/chains/send.js'
+import type { DeployerClients } from '../../src/testing/chains/send.js'
 import { again, claimData, loadRows, payBy, storedOf } from '../support/airdrop.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -18,7 +18,7 @@ import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startHubWorld())
 let chain: EvmChain
-let client: DeployClient
+let client: DeployerClients
 let leadership: Leadership
 let airdrop: Airdrop
 let distributor: Hex
@@ -43,7 +43,7 @@ beforeAll(async () => {
     account,
     transport: http(world.anvil.rpcUrl),
   })
-  client = { walletClient, publicClient: world.public as DeployClient['publicClient'] }
+  client = { walletClient, publicClient: world.public as DeployerClients['publicClient'] }
 })
 afterAll(() => leadership.release())
 
@@ -100,12 +100,12 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['3 seen'])
     const claimer = await bundleOf(storedOf(accounts[3]!))
     const other = await bundleOf(storedOf(accounts[4]!))
-    expect(await findConfirmedClaim(world.pool, claimer)).toBeNull()
+    expect(await findClaimedAccount(world.pool, claimer)).toBeNull()
     await mine(2)
     expect(await stepAll()).toEqual(['3 confirmed'])
-    expect(await findConfirmedClaim(world.pool, claimer)).toEqual(storedOf(accounts[3]!))
-    expect(await findConfirmedClaim(world.pool, other)).toBeNull()
-    expect(await findConfirmedClaim(world.pool, { ...claimer, community: 'none' })).toBeNull()
+    expect(await findClaimedAccount(world.pool, claimer)).toEqual(storedOf(accounts[3]!))
+    expect(await findClaimedAccount(world.pool, other)).toBeNull()
+    expect(await findClaimedAccount(world.pool, { ...claimer, community: 'none' })).toBeNull()
     expect((await again(world.pool, airdrop)).claimed).toEqual({ seen: 1, confirmed: 1 })
     const { rows } = await world.pool.query('SELECT tx_hash, receiver FROM airdrop_claims')
     expect(`0x${rows[0].tx_hash.toString('hex')}`).toBe(tx)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
-import { FOLLOW_MAX_BLOCKS } from '../../src/indexer/evm/chainIndexer.js'
+import { MAX_BLOCKS_FOLLOWED_SINGLY } from '../../src/indexer/evm/chainIndexer.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -82,7 +82,7 @@ describe('the first catch-up continues', () => {
       at = Math.min(await head(), at + 15)
       isEarly ||=
         (await isCaughtUp()) &&
-        lone.indexer.state.nextBlock < (await head()) - 2 - FOLLOW_MAX_BLOCKS
+        lone.indexer.state.nextBlock < (await head()) - 2 - MAX_BLOCKS_FOLLOWED_SINGLY
     }
     expect({ isEarly, isCaughtUp: await isCaughtUp() }).toEqual({
       isEarly: false,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
-import { reorg } from '../support/miner.js'
+import { replaceNewestBlocks } from '../support/miner.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -48,7 +48,8 @@ const head = async (): Promise<number> =>
 /** One action on the chain: new blocks, with bids on few names, or a reorg of unconfirmed blocks. */
 async function act(random: () => number): Promise<void> {
   const what = random()
-  if (what < 0.2) return reorg(world, integerBetween(random(), 1, CONFIRMATION_BLOCKS))
+  if (what < 0.2)
+    return replaceNewestBlocks(world, integerBetween(random(), 1, CONFIRMATION_BLOCKS))
   if (what < 0.35) return world.test.mine({ blocks: integerBetween(random(), 1, 150) })
   if (what < 0.6) return world.test.mine({ blocks: integerBetween(random(), 1, 4) })
   const names = Array.from(

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
+import { mergeDecodedLogs } from '../../src/chains/evm/decodeLogs.js'
 import { logRangeSource, readInRanges } from '../../src/record/ranges.js'
-import { createRangeWidth } from '../../src/record/width.js'
+import { createLogRangeWidth } from '../../src/record/width.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -57,7 +57,7 @@ async function bidsInRange(name: string) {
   const from = (await head()) + 1
   for (let i = 0; i < 3; i++) await world.bid(i, [`${name}-${i}`])
   const { chain } = await world.open({ rpcUrls: [proxy.url] })
-  const read = () => readInRanges(logRangeSource(chain, createRangeWidth()), from, from + 2)
+  const read = () => readInRanges(logRangeSource(chain, createLogRangeWidth()), from, from + 2)
   return { from, read }
 }
 
@@ -83,7 +83,7 @@ describe('a node that changes its fork', () => {
     const indexer = await open()
     while ((await indexer.step()).kind !== 'idle');
     await world.test.mine({ blocks: MANY_BLOCKS })
-    const second = (await nextBlock()) + createRangeWidth().blocks
+    const second = (await nextBlock()) + createLogRangeWidth().blocks
     fork(second, 'parentHash')
     await expect(indexer.step()).rejects.toThrow('a node answered from another fork')
     expect(await nextBlock()).toBe(second)
@@ -106,7 +106,7 @@ it('a range gives the same logs when read in parts', async () => {
         })
       : result
   const parts = await read()
-  expect(mergeLogs(parts.map(({ decoded }) => decoded))).toEqual(whole!.decoded)
+  expect(mergeDecodedLogs(parts.map(({ decoded }) => decoded))).toEqual(whole!.decoded)
   const ends = [parts[0]!.parentHash, ...parts.map(({ lastHash }) => lastHash)]
   expect(ends.map((hash) => `0x${hash.toString('hex')}`)).toEqual(hashes)
 })

@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { isCheckpointOnChain, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, findUnappliedMinima } from '../../src/indexer/evm/worker.js'
-import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
+import { MAX_ENTRIES_PER_LIVE_TRANSACTION } from '../../src/indexer/evm/write.js'
 import { countApiRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
@@ -138,10 +138,13 @@ describe('stalled finality', () => {
       )
     await indexer.step()
     await world.test.mine({ blocks: 30 })
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH_ENTRIES })
     expect(await indexer.step()).toMatchObject({
       kind: 'followed',
-      entries: 13 * batch - LIVE_BATCH_ENTRIES,
+      entries: MAX_ENTRIES_PER_LIVE_TRANSACTION,
+    })
+    expect(await indexer.step()).toMatchObject({
+      kind: 'followed',
+      entries: 13 * batch - MAX_ENTRIES_PER_LIVE_TRANSACTION,
     })
     expect(await indexer.step()).toEqual({ kind: 'idle' })
   })

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { type Hex, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
-import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
+import { HELD_EVENT_TOPIC } from '../../src/chains/evm/community/logs.js'
+import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
@@ -249,7 +249,7 @@ const causesInJournal = () =>
   )
 
 async function causesOnChain(to: number) {
-  const { addresses, topics } = logFilterOf(world.config)
+  const { addresses, topics } = logFilterOfContracts(world.config)
   const logs = await logsTo(to, addresses, topics)
   // a lost bid's credit is not an entry
   const causes = logs.filter((log) => log.topics.length === 1)
@@ -264,7 +264,7 @@ const paymentsStored = () =>
   rowsOf("SELECT encode(id, 'hex'), block, paid_ms FROM payments WHERE state > 0 ORDER BY block")
 
 const paymentsOnChain = async (to: number) =>
-  (await logsTo(to, [communityPayments], [HELD_TOPIC])).map(
+  (await logsTo(to, [communityPayments], [HELD_EVENT_TOPIC])).map(
     ({ topics, block, ms }) => `${topics[1]!.slice(2)},${block},${ms}`,
   )
 

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
-import { getHeader } from '../../src/chains/evm/logs.js'
-import { readRecord } from '../../src/chains/evm/record.js'
-import { assertOwners } from '../../src/record/owners.js'
+import { getBlockHeader } from '../../src/chains/evm/logs.js'
+import { readChainRecord } from '../../src/chains/evm/record.js'
+import { assertOwnersOnHub } from '../../src/record/owners.js'
 import { logRangeSource } from '../../src/record/ranges.js'
-import { createRangeWidth } from '../../src/record/width.js'
+import { createLogRangeWidth } from '../../src/record/width.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -27,9 +27,9 @@ beforeAll(async () => {
 
 it('refuses a record read by block number if the block is replaced between the two calls', async () => {
   await world.bid(1, ['ann'])
-  const { hash, number } = (await getHeader(chain.rpc.call, 'latest'))!
+  const { hash, number } = (await getBlockHeader(chain.rpc.call, 'latest'))!
   const read = () =>
-    chain.rpc.onOneNode((call) => readRecord(call, chain.config, fromHex(hash), number))
+    chain.rpc.onOneNode((call) => readChainRecord(call, chain.config, fromHex(hash), number))
   let replaces = false
   onCall = async (method, body) => {
     if (method !== 'eth_call') return undefined
@@ -53,7 +53,7 @@ it('does not date a log by a header of another fork', async () => {
   const first = Number(await world.public.getBlockNumber())
   await world.bid(1, ['bob'])
   await world.test.mine({ blocks: 20 })
-  const source = logRangeSource(chain, createRangeWidth(), { isHinted: false })
+  const source = logRangeSource(chain, createLogRangeWidth(), { isHinted: false })
   const read = () => chain.rpc.onOneNode((call) => source.read(call, first, first + 10))
   expect((await read()).decoded.places).toHaveLength(1)
   const ofBlock = `"0x${(first + 1).toString(16)}",false`
@@ -66,7 +66,7 @@ it('does not date a log by a header of another fork', async () => {
 })
 
 it('refuses a registration by the zero address of a name that the hub does not have', async () => {
-  const block = (await getHeader(chain.rpc.call, 'latest'))!
+  const block = (await getBlockHeader(chain.rpc.call, 'latest'))!
   const bodyOf = (from: Hex, name: string) =>
     Buffer.concat([
       Buffer.alloc(32),
@@ -74,8 +74,8 @@ it('refuses a registration by the zero address of a name that the hub does not h
       Buffer.alloc(32),
       nameToWord(name),
     ])
-  await assertOwners(chain, block, [bodyOf(world.wallet(1).address, 'bob')])
-  await expect(assertOwners(chain, block, [bodyOf('0x0', 'free')])).rejects.toThrow(
+  await assertOwnersOnHub(chain, block, [bodyOf(world.wallet(1).address, 'bob')])
+  await expect(assertOwnersOnHub(chain, block, [bodyOf('0x0', 'free')])).rejects.toThrow(
     'the hub did not give "free" to 0x0000000000000000000000000000000000000000',
   )
 })

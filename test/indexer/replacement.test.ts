@@ -5,7 +5,7 @@ import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { readTransaction } from '../../src/chains/evm/transactions.js'
-import type { Call } from '../../src/chains/rpc/evm.js'
+import type { RpcCall } from '../../src/chains/rpc/evm.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import {
@@ -151,7 +151,7 @@ describe('the status of a replaced transaction', () => {
     })
     let isMoved = false
     const seen = await rpc.onOneNode((call) => {
-      const moving: Call = async <T>(method: string, params: readonly unknown[]) => {
+      const moving: RpcCall = async <T>(method: string, params: readonly unknown[]) => {
         const answer = await call<T>(method, params)
         if (method === 'eth_getTransactionReceipt' && !isMoved) {
           isMoved = true

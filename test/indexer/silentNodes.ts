@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { afterEach } from 'vitest'
-import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { emptyRecord, extendRecord, runningHashInputs } from '../../src/chains/evm/record.js'
+import {
+  emptyChainRecord,
+  extendChainRecord,
+  runningHashInputs,
+} from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
@@ -74,7 +78,7 @@ export function useSilentNodes() {
   }
 
   async function logsTo(to: number): Promise<RawLog[]> {
-    const { addresses, topics } = logFilterOf(world.config)
+    const { addresses, topics } = logFilterOfContracts(world.config)
     const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: toHex(to) }
     const params = [filter] as never
     return (await world.public.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
@@ -110,7 +114,7 @@ export function useSilentNodes() {
         logs,
         (log) => Number(log.blockTimestamp) * 1_000,
       )
-      const [hash] = extendRecord(emptyRecord(world.config), words)
+      const [hash] = extendChainRecord(emptyChainRecord(world.config), words)
       return answering(() => ({ result: `0x${hash!.toString('hex')}` }))
     }
 

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { LogReader } from '../../src/client/verify.js'
-import { assertIsMirror } from '../../src/db/journal/mirrorWriter.js'
+import { lockMirrorHead } from '../../src/db/journal/mirrorWriter.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { openMirrorSource } from '../../src/mirror/source.js'
 import { sha256Once } from '../../src/registry/log/hash.js'
@@ -182,7 +182,7 @@ describe('a mirror', () => {
   })
 
   it('is refused by a database with a journal of its own', async () => {
-    const asked = inTransaction(world.pool, (client) => assertIsMirror(client, 'mainnet'))
+    const asked = inTransaction(world.pool, (client) => lockMirrorHead(client, 'mainnet'))
     await expect(asked).rejects.toThrow('has a journal of mainnet of its own')
   })
 })

@@ -1,6 +1,6 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
-import type { MinedReceipt, NonceView } from '../../src/chains/evm/jobView.js'
+import type { MinedReceipt, NonceJobState } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
@@ -172,7 +172,7 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
   }
 }
 
-function nonceState(model: Model, nonce: number | null, head: number): NonceView['nonce'] {
+function nonceState(model: Model, nonce: number | null, head: number): NonceJobState['nonce'] {
   if (nonce === null) return 'later'
   if (countAt(model, head - MODEL_CONFIRMATIONS) > nonce) return 'confirmed'
   const count = countAt(model, head)

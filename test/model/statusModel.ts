@@ -6,11 +6,11 @@ import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { findTailTx, findTrackedTx } from '../../src/db/journal/transactions.js'
+import { findTrackedTx, findUnconfirmedTx } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { isTerminalStatus } from '../../src/registry/status.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import type { HubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain } from './hubChain.js'
@@ -199,7 +199,7 @@ const pollElsewhere = (at: number): Command =>
 async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promise<boolean> {
   if ((await chain.place(tx)).at !== 'nowhere') return false
   return (
-    (await findTailTx(
+    (await findUnconfirmedTx(
       world.pool,
       'mainnet',
       evmChainsOfNetwork(elsewhere)[0]!.chain,
@@ -252,7 +252,7 @@ async function isRemembered(tx: Tracked, { world }: Real, about: string): Promis
   if (!tx.names) return
   const isKept = async () =>
     (await findTrackedTx(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
-  assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
+  assert.ok(await waitForCondition(isKept, 5_000), `${about} is not remembered`)
   tx.isRemembered = true
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { confirmCredits } from '../../src/db/bridge/credits.js'
+import { insertConfirmedCredits } from '../../src/db/bridge/credits.js'
 import { hideSqlFeedCopy } from '../../src/db/journal/feed.js'
 import { sqlFeedCopyWorker } from '../../src/push/sql.js'
 import { EVENTS, type EventType, type MirrorState } from '../../src/registry/journal/eventTypes.js'
@@ -251,7 +251,7 @@ describe('registry_v1', () => {
     const evm = `0x${'0e'.repeat(20)}`
     const solana = solanaAccount(Buffer.alloc(32, 5)).address
     const credit = { wallet: bytesOf(evm), eid: 30_101, txHash: Buffer.alloc(32) }
-    await confirmCredits(pool, 'mainnet', [
+    await insertConfirmedCredits(pool, 'mainnet', [
       { ...credit, block: 1, logIndex: 0, amountWei: 5n },
       { ...credit, block: 1, logIndex: 1, amountWei: -2n },
       { ...credit, wallet: bytesOf(WALLETS.bob), block: 2, logIndex: 0, amountWei: 1n },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { readFeedLogState, type StoredLog } from '../../src/db/journal/log.js'
+import { readFeedLogState, type StoredFeedLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { feedLogWorker, LastSignedLog } from '../../src/push/log.js'
 import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
@@ -43,7 +43,7 @@ async function workerOf(pool: pg.Pool, { memory = new LastSignedLog(), by = keys
 const logOf = async (pool: pg.Pool) => (await readFeedLogState(pool, 'mainnet')).log
 
 /** Checks that the feed restarts, with a log that names the previous one. */
-async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise<void> {
+async function begins(pool: pg.Pool, { origin, size, root }: StoredFeedLog): Promise<void> {
   expect(await logOf(pool)).toBe(null)
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await (await workerOf(pool)).catchUp()

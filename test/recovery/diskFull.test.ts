@@ -15,8 +15,8 @@ import {
   startStack,
   until,
 } from '../../src/testing/index.js'
-import { askReady } from '../../src/testing/processes/daemonProcess.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { readDaemonReadiness } from '../../src/testing/processes/daemonProcess.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DISK = '160m'
@@ -47,7 +47,7 @@ describe.skipIf(!disk)('PostgreSQL’s disk full', () => {
       logFile: join(tmpdir(), `${process.pid}-disk-full.log`),
       port: postgres?.port,
     })
-  const ready = () => askReady(stack.ops)
+  const ready = () => readDaemonReadiness(stack.ops)
   const register = async (): Promise<Hex> => {
     const names = Array.from({ length: NAMES_A_TX }, () => ({ name: freshName('full') }))
     return registerOn('1', await freshWallet('mainnet', stack), names, stack)
@@ -83,7 +83,7 @@ describe.skipIf(!disk)('PostgreSQL’s disk full', () => {
       during.push(await register())
       return !(await ready()).ready
     }
-    expect(await waitFor(isUnready, DEADLINE_MS, 200)).toBe(true)
+    expect(await waitForCondition(isUnready, DEADLINE_MS, 200)).toBe(true)
     expect((await ready()).alarms).toContain('ClusterdDatabaseAway')
     await sleep(2_000)
     expect(stack.daemon.isRunning()).toBe(true)
@@ -126,7 +126,7 @@ function fill(at: string, file: string): void {
 async function isServing(url: string): Promise<boolean> {
   const pool = createPool({ url, max: 1, applicationName: 'test' })
   try {
-    return await waitFor(
+    return await waitForCondition(
       () =>
         pool.query('SELECT 1').then(
           () => true,

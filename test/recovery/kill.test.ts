@@ -6,7 +6,7 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { localClients, mineQuickly, walletOf } from '../../src/testing/chains/localChain.js'
+import { localClients, mineQuickly, walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { createDatabase, startStack, until } from '../../src/testing/index.js'
 import { useWorld } from '../support/useWorld.js'
@@ -36,7 +36,7 @@ async function sendBatches(): Promise<void> {
     const names = Array.from({ length: NAMES_A_BATCH }, (_, i) =>
       toHex(nameToWord(`kill-${batch}-${i}`)),
     )
-    const hash = await walletOf(hub, accounts[batch % accounts.length]!).writeContract({
+    const hash = await walletClientOf(hub, accounts[batch % accounts.length]!).writeContract({
       address: hub.contracts.hub,
       abi: hubAbi,
       functionName: 'placeBids',
@@ -96,7 +96,7 @@ describe('a daemon that is killed in mid-backfill', () => {
 /** Bids for a name. @returns the transaction, in a block */
 async function bid(name: string): Promise<Hex> {
   const { hub } = stack.networks.mainnet
-  const wallet = walletOf(hub, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
+  const wallet = walletClientOf(hub, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
   const tx = await wallet.writeContract({
     address: hub.contracts.hub,
     abi: hubAbi,

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startStack, until } from '../../src/testing/index.js'
-import { askReady } from '../../src/testing/processes/daemonProcess.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { readDaemonReadiness } from '../../src/testing/processes/daemonProcess.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
@@ -101,7 +101,7 @@ describe('PostgreSQL gone', () => {
         unavailable(await ask(path))
       unavailable(await ask('/v1/names/register/check', ['free-name']))
     }
-    const ready = await askReady(stack.ops)
+    const ready = await readDaemonReadiness(stack.ops)
     expect(ready.ready).toBe(false)
     expect(ready.alarms).toContain('ClusterdDatabaseAway') // its text is the newest error of a loop
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(503)
@@ -189,10 +189,10 @@ describe('an RPC gone', () => {
     expect((await ask('/v1/events')).status).toBe(200)
     expect((await ask('/v1/names/register/check', [known.name])).status).toBe(200)
     const isUnready = async () => {
-      const { ready, problems } = await askReady(stack.ops)
+      const { ready, problems } = await readDaemonReadiness(stack.ops)
       return !ready && problems.every((problem) => problem.startsWith('mainnet chain "1"'))
     }
-    expect(await waitFor(isUnready, DEADLINE_MS)).toBe(true)
+    expect(await waitForCondition(isUnready, DEADLINE_MS)).toBe(true)
     const other = await register('11155111')
     await until.status(stack, other.tx, 'finalized', { testnet: true })
     // the hub comes back as another chain, since this world keeps no state: none of it is indexed

@@ -9,14 +9,14 @@ import { type RewindCommand, rewindChain } from '../../src/cli/journal/rewind.js
 import { replayJournal } from '../../src/db/journal/replay.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { CONFIRMATION_BLOCKS, walletOf } from '../../src/testing/chains/localChain.js'
+import { CONFIRMATION_BLOCKS, walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
-import { askReady } from '../../src/testing/processes/daemonProcess.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { readDaemonReadiness } from '../../src/testing/processes/daemonProcess.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { printed } from '../support/cli.js'
-import { type Miner, reorg, takeOverMining } from '../support/miner.js'
+import { type Miner, replaceNewestBlocks, takeOverMining } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
 import {
   ask,
@@ -99,7 +99,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
     const account = await freshWallet('mainnet', stack)
     const name = freshName('shaken')
     const quote = await quoteOn('1', account.address, [{ name }], stack)
-    const wallet = walletOf({ rpcUrl, chainId }, account)
+    const wallet = walletClientOf({ rpcUrl, chainId }, account)
     const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest(callOf(quote)))
     const tx = keccak256(raw)
     const seen: { status: string; isOwned: boolean; isInFeed: boolean }[] = []
@@ -126,9 +126,11 @@ describe('a reorg of the hub above its confirmed blocks', () => {
           await wallet.sendRawTransaction({ serializedTransaction: raw })
           await test.mine({ blocks: depth })
           const { blockNumber } = await waitForReceipt(reader, tx)
-          expect(await waitFor(() => isUnconfirmedFact(blockNumber), DEADLINE_MS)).toBe(true)
+          expect(await waitForCondition(() => isUnconfirmedFact(blockNumber), DEADLINE_MS)).toBe(
+            true,
+          )
           await until.status(stack, tx, 'pending')
-          await reorg({ test }, depth)
+          await replaceNewestBlocks({ test }, depth)
           await expect(reader.getTransactionReceipt({ hash: tx })).rejects.toThrow(
             'could not be found',
           )
@@ -146,7 +148,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
       expect(['not_found', 'pending'], `answer ${i}`).toContain(one.status)
       expect(one, `answer ${i}`).toMatchObject({ isOwned: false, isInFeed: false })
     }
-    expect((await askReady(stack.ops)).problems).toEqual([])
+    expect((await readDaemonReadiness(stack.ops)).problems).toEqual([])
     expect(await owned(name)).toBe(true)
   })
 })
@@ -174,7 +176,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     ])
     oldFeed = (await feed()).body
     await miner.paused(async () =>
-      reorg(
+      replaceNewestBlocks(
         hubOf('mainnet', stack),
         Number(await reader.getBlockNumber({ cacheTime: 0 })) - firstLost + 1,
       ),
@@ -182,8 +184,8 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(await readOwner(nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
 
     const isHalted = async () =>
-      (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))
-    expect(await waitFor(isHalted, DEADLINE_MS)).toBe(true)
+      (await readDaemonReadiness(stack.ops)).problems.some((problem) => problem.includes('halted'))
+    expect(await waitForCondition(isHalted, DEADLINE_MS)).toBe(true)
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(200)
     const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
     expect(metrics).toContain('clusterd_chain_halted{network="mainnet",chain="1"} 1')
@@ -196,7 +198,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
         )
       ).rows[0]!.next_block
     const before = await spokeBlock()
-    expect(await waitFor(async () => (await spokeBlock()) > before + 5, DEADLINE_MS)).toBe(true)
+    expect(await waitForCondition(async () => (await spokeBlock()) > before + 5, DEADLINE_MS)).toBe(
+      true,
+    )
     expect((await feed()).body.items).toEqual(oldFeed.items)
     expect(await owned(lost)).toBe(true)
     expect(await owned(late)).toBe(false)
@@ -257,13 +261,13 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await until.ready(stack, { deadlineMs: DEADLINE_MS })
     expect(await owned(kept)).toBe(true)
     expect(await owned(lost)).toBe(false)
-    expect(await waitFor(() => owned(late), DEADLINE_MS)).toBe(true)
+    expect(await waitForCondition(() => owned(late), DEADLINE_MS)).toBe(true)
     await until.status(stack, bridgedTx, 'finalized')
     expect(await owned(bridged)).toBe(true)
     expect(await indexesOf()).toEqual(indexesBefore)
     const isDelivered = async () =>
       (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
-    expect(await waitFor(isDelivered, DEADLINE_MS)).toBe(true)
+    expect(await waitForCondition(isDelivered, DEADLINE_MS)).toBe(true)
     // streams end with the generation, and show none of the next
     const texts = await Promise.all(followed.map((response) => response.text()))
     for (const { id } of oldFeed.items) expect(texts[0]).toContain(`"id":"${id}"`)

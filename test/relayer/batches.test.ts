@@ -4,7 +4,7 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../../src/registry/outbox.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { MINIMUM_WEI } from '../support/bridgeWorld.js'
 import { die } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
@@ -129,7 +129,7 @@ describe('payments that wait together', () => {
     expect(await executions(ids)).toEqual([1, 0, 1])
 
     await setLimit(before)
-    await actOnJob(world.pool, 'resume', (await jobsOf(ids))[1]!.id)
+    await executeOperatorJobAction(world.pool, 'resume', (await jobsOf(ids))[1]!.id)
     await world.finish(relayer)
     expect(await executions(ids)).toEqual([1, 1, 1])
   })
@@ -142,17 +142,17 @@ describe('payments that wait together', () => {
     const jobs = await jobsOf(ids)
     const lead = jobs.find(({ others }) => others.length > 0)
     const follower = jobs.find(({ batch }) => batch === lead!.id)
-    const change = actOnJob(world.pool, 'park', follower!.id)
+    const change = executeOperatorJobAction(world.pool, 'park', follower!.id)
     await expect(change).rejects.toThrow(
       `Job ${follower!.id} is batched with job ${lead!.id}: change that one.`,
     )
-    await actOnJob(world.pool, 'park', lead!.id)
+    await executeOperatorJobAction(world.pool, 'park', lead!.id)
     await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })
     await world.hub.test.mine({ blocks: 2 })
     await world.hub.test.setAutomine(true)
     await world.finish(relayer)
     expect(await executions(ids)).toEqual(jobs.map(({ id }) => (id === lead!.id ? 0 : 1)))
-    await actOnJob(world.pool, 'resume', lead!.id)
+    await executeOperatorJobAction(world.pool, 'resume', lead!.id)
     await world.finish(relayer)
     expect(await executions(ids)).toEqual([1, 1, 1])
   })

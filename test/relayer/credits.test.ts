@@ -7,7 +7,7 @@ import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
-import { findJournalledTx } from '../../src/db/journal/transactions.js'
+import { findJournalledTxs } from '../../src/db/journal/transactions.js'
 import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -105,7 +105,7 @@ describe('a bid over the bridge that reaches a paused hub', () => {
     await asOwner('pause')
     const { txHash } = await carry(await world.send(5, ['paused-a', 'paused-b']))
     await asOwner('unpause')
-    const [journalled] = await findJournalledTx(world.pool, 'mainnet', [txHash])
+    const [journalled] = await findJournalledTxs(world.pool, 'mainnet', [txHash])
     expect(journalled!.bids.map(({ name, outcome, reason }) => [name, outcome, reason])).toEqual([
       ['paused-a', 'refused', 'paused'],
       ['paused-b', 'refused', 'paused'],

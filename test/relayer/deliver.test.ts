@@ -9,7 +9,7 @@ import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { takeLeadIfFree } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI, RELAYER_KEY, STRANGER } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -206,14 +206,14 @@ describe('an operator', () => {
     const { id, state } = await deliveryOf(guid)
     expect(state).toBe('sent')
     const nonce = await world.nonce()
-    await actOnJob(world.pool, 'park', id)
+    await executeOperatorJobAction(world.pool, 'park', id)
     await world.hub.test.dropTransaction({ hash: (await deliveryOf(guid)).txs[0]!.hash })
     // the delivery's transaction was dropped before any block, so that the cancel is mined
     await world.hub.test.mine({ blocks: 2 })
     await world.finish(relayer)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute parked operator'])
     expect(await world.nonce()).toBe(nonce + 1)
-    await actOnJob(world.pool, 'resume', id)
+    await executeOperatorJobAction(world.pool, 'resume', id)
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
     expect(await world.nonce()).toBe(nonce + 2)
@@ -227,7 +227,7 @@ describe('what is never paid for', () => {
     await world.finish(relayer)
     expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
     const nonce = await world.nonce()
-    await actOnJob(world.pool, 'retry', (await deliveryOf(guid)).id)
+    await executeOperatorJobAction(world.pool, 'retry', (await deliveryOf(guid)).id)
     await world.run(relayer)
     expect((await about(guid)).at(-1)).toBe(`execute parked ${reason}`)
     expect(await world.nonce()).toBe(nonce)

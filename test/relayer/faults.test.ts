@@ -2,7 +2,7 @@ import { toFunctionSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
@@ -99,7 +99,7 @@ describe('an execution', () => {
       nonce: null,
     })
     expect(await world.executions(guid)).toBe(0)
-    await actOnJob(world.pool, 'resume', (await executeOf(world, guid)).id)
+    await executeOperatorJobAction(world.pool, 'resume', (await executeOf(world, guid)).id)
     world.aheadMs = 20_000
     await expectOnce(guid, relayer)
   })

@@ -1,7 +1,7 @@
 import { parseTransaction } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { sendDeploymentCall } from '../../src/chains/evm/deployment/send.js'
-import { createRpc } from '../../src/chains/rpc/evm.js'
+import { createEvmRpc } from '../../src/chains/rpc/evm.js'
 import { executeOf } from '../support/kill.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
 
@@ -84,7 +84,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
 describe('a transaction of a command', () => {
   const send = async () => {
     const chain = { label: '1', chainId: world.hub.anvil.chainId }
-    const rpc = createRpc({ ...chain, urls: [bridge.url] })
+    const rpc = createEvmRpc({ ...chain, urls: [bridge.url] })
     const { address } = world.wallet(5)
     return sendDeploymentCall({ ...chain, rpc }, world.wallet(5), {
       to: address,

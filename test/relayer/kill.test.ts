@@ -1,6 +1,6 @@
 import { pad, zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { die, executeOf, expectOnce } from '../support/kill.js'
 import { holdBlocks } from '../support/miner.js'
 import { useBridge } from '../support/useBridge.js'
@@ -63,7 +63,7 @@ describe('a relayer killed when something went wrong', () => {
     await holdBlocks(world.hub)
     await world.run(await world.restart())
     const { id, txs } = await executeOf(world, guid)
-    await actOnJob(world.pool, 'park', id)
+    await executeOperatorJobAction(world.pool, 'park', id)
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     await world.hub.test.mine({ blocks: 2 })
     expect(await die(world, 'relay.expired')).toBe('SIGKILL')
@@ -72,7 +72,7 @@ describe('a relayer killed when something went wrong', () => {
       reason: 'operator',
       nonce: null,
     })
-    await actOnJob(world.pool, 'retry', id)
+    await executeOperatorJobAction(world.pool, 'retry', id)
     await expectOnce(world, guid)
   })
 

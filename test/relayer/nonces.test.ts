@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_NONCE_RAISE } from '../../src/relayer/gaps.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
@@ -220,7 +220,7 @@ describe('nonces', () => {
     expect(await world.nonce()).toBe(nonce! + 1)
     expect(without.state.nonceGaps).toBe(0)
     expect(await noops()).toHaveLength(before)
-    await actOnJob(world.pool, 'resume', (await verification())!.id)
+    await executeOperatorJobAction(world.pool, 'resume', (await verification())!.id)
     world.aheadMs = 10_000
     await expectOnce(guid, await restart())
   })

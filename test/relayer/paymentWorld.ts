@@ -20,7 +20,7 @@ import {
 } from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
@@ -61,7 +61,7 @@ export async function startPaymentWorld() {
   const connection = new Connection(solana.rpcUrl, 'confirmed')
   const registrar = createRegistrar(solana.programId)
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
-  const secretKey = keypairOf(relayAuthority).secretKey
+  const secretKey = keypairOfAccount(relayAuthority).secretKey
   const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
   const signer = createSolanaSigner({
     rpc,
@@ -114,7 +114,7 @@ export async function startPaymentWorld() {
       name: string,
       { payer: index = 0, foreign = false, again }: PayOptions = {},
     ): Promise<Paid> {
-      const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
+      const payer = again?.payer ?? keypairOfAccount(solana.accounts[index]!)
       const terms: PaymentTerms = {
         payer: payer.publicKey.toBytes(),
         name: nameToWord(name),

@@ -5,7 +5,7 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { HubNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { actOnJob } from '../../src/relayer/operatorActions.js'
+import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { MINIMUM_WEI } from '../support/bridgeWorld.js'
 import { insertPayment, type TestPayment } from '../support/payments.js'
 import { useBridge } from '../support/useBridge.js'
@@ -114,7 +114,7 @@ describe('a payment', () => {
     await asOwner({ functionName: 'pause' })
     const id = await pay({ name: 'by-hand' })
     await world.run(relayer)
-    await actOnJob(world.pool, 'park', (await deliveryOf(id))!.id)
+    await executeOperatorJobAction(world.pool, 'park', (await deliveryOf(id))!.id)
     await asOwner({ functionName: 'unpause' })
     await world.hub.test.impersonateAccount({ address: world.relayer })
     await world.hub.public.request({

@@ -4,7 +4,7 @@ import bs58 from 'bs58'
 import { beforeEach, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { startSolanaProxy } from '../solana/solanaProxy.js'
 import { useWorld } from '../support/useWorld.js'
@@ -20,10 +20,10 @@ beforeEach(() => {
 })
 
 const keys = () => ({
-  relay: keypairOf(world.solana.relayAuthority),
-  funder: keypairOf(world.solana.accounts[1]!),
+  relay: keypairOfAccount(world.solana.relayAuthority),
+  funder: keypairOfAccount(world.solana.accounts[1]!),
 })
-type Key = ReturnType<typeof keypairOf>
+type Key = ReturnType<typeof keypairOfAccount>
 const send = (from: Key, to: Key, lamports: bigint) => {
   const move = { fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports }
   return sendSolana(world.connection, [from], SystemProgram.transfer(move))
@@ -75,7 +75,7 @@ it('one odd answer about a blockhash and its end does not keep a payment from be
   const paid = await world.pay('odd-hash', { foreign: true })
   const { registrar, solana } = world
   const rpc = createSolanaRpc({ label: 'solana', urls: [proxy.url] })
-  const { secretKey } = keypairOf(solana.relayAuthority)
+  const { secretKey } = keypairOfAccount(solana.relayAuthority)
   const signer = createSolanaSigner({
     rpc,
     registrar,

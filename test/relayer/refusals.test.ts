@@ -25,7 +25,7 @@ import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { parseTxId } from '../../src/registry/primitives/txId.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
@@ -75,7 +75,7 @@ beforeEach(() => {
   world.bridge.aheadMs = 0
 })
 
-const payerOf = (index: number) => keypairOf(world.solana.accounts[index]!)
+const payerOf = (index: number) => keypairOfAccount(world.solana.accounts[index]!)
 
 async function change(what: CommunityChange): Promise<void> {
   const made = await appendSignedChanges(world.bridge.pool, { network: 'mainnet', changes: [what] })
@@ -357,7 +357,7 @@ describe('a rewind', () => {
 })
 
 describe('a payment that bought its name, and that another process with the key refuses', () => {
-  const relay = () => keypairOf(world.solana.relayAuthority)
+  const relay = () => keypairOfAccount(world.solana.relayAuthority)
   const ownerOf = async (name: string) => {
     const sql = 'SELECT address FROM community_names WHERE network = 0 AND name = $1'
     const { rows } = await world.bridge.pool.query<{ address: Buffer }>(sql, [name])

@@ -6,7 +6,11 @@ import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/rel
 import { answerTypedData } from '../../src/ens/answer.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import {
+  spawnChild,
+  type WatchedChild,
+  waitForCondition,
+} from '../../src/testing/processes/processes.js'
 import { testProgram } from '../setup/built.js'
 import { HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
@@ -19,7 +23,7 @@ const { address } = privateKeyToAccount(RELAYER_KEY)
 
 let world: BridgeWorld
 let port: number
-let signer: Child
+let signer: WatchedChild
 beforeAll(async () => {
   port = await freePort()
   ;[world, signer] = await Promise.all([startBridgeWorld(), startSigner()])
@@ -30,7 +34,7 @@ afterAll(async () => {
 })
 
 /** Starts a process that holds the relayer's key. */
-async function startSigner(): Promise<Child> {
+async function startSigner(): Promise<WatchedChild> {
   const child = await spawnChild({
     command: process.execPath,
     args: [await testProgram('test/support/signerProcess')],
@@ -41,7 +45,7 @@ async function startSigner(): Promise<Child> {
       SIGNER_PORT: String(port),
     },
   })
-  await waitFor(() => child.logTail().includes('signer on'), DEADLINE_MS, 50)
+  await waitForCondition(() => child.logTail().includes('signer on'), DEADLINE_MS, 50)
   return child
 }
 

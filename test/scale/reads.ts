@@ -1,29 +1,32 @@
 import {
-  findBundleAllocations,
+  findAirdropWithoutClaimCounts,
   findClaimableAirdrops,
-  findConfirmedClaim,
-  findOpenAirdrop,
+  findClaimedAccount,
+  findClusterAllocations,
 } from '../../src/db/airdrop/answers.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
 import { findApiKeyRate, listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { readBuckets } from '../../src/db/auth/limitBuckets.js'
 import { findSession } from '../../src/db/auth/sessions.js'
-import { findShare } from '../../src/db/auth/shares.js'
+import { findWalletShare } from '../../src/db/auth/shares.js'
 import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/deployment/chainStates.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
-import { findStoredLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
+import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
 import {
-  findJournalledTx,
-  findTailTx,
+  findJournalledTxs,
   findTrackedTx,
+  findUnconfirmedTx,
   readTxProgress,
 } from '../../src/db/journal/transactions.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
-import { findPaidNames, findPaymentsOfTransaction } from '../../src/db/payments/ofTransaction.js'
-import { findPayouts } from '../../src/db/payments/open.js'
+import {
+  findCommunityPaymentsOfTransaction,
+  findPaymentsOfTransaction,
+} from '../../src/db/payments/ofTransaction.js'
+import { findHeldCommunityPayments } from '../../src/db/payments/open.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
   clusterExists,
@@ -33,13 +36,13 @@ import {
   findClusterIdByName,
 } from '../../src/db/registry/clusters.js'
 import {
-  clustersWithVerifiedWallet,
-  communityNameAvailability,
+  findClusterNamesOfVerifiedWallet,
   findCommunities,
+  findCommunityMembers,
   findCommunityRules,
-  findMembers,
   findOwnedCommunityNames,
   readCallerRights,
+  readCommunityNameAvailability,
 } from '../../src/db/registry/communityNames.js'
 import {
   findBundles,
@@ -47,12 +50,12 @@ import {
   findNamesOfAddresses,
   findWalletsByNames,
   findWalletsByTypes,
-  readAvailability,
+  readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import {
   findOwnedNames,
+  findRegistrationPosition,
   findWinningBids,
-  registrationPosition,
 } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
@@ -96,7 +99,11 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     8,
     (db) => findWalletsByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
-  ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
+  [
+    'availability',
+    2,
+    (db) => readNameAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this']),
+  ],
   ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
   [
     'a cluster by its id',
@@ -119,7 +126,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     'the place of a name',
     1,
     (db) =>
-      registrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+      findRegistrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
   ],
   [
     'names below communities',
@@ -130,7 +137,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'names below a community, from one on',
     10,
-    (db) => findMembers(db, NETWORK, nameOf(COMMUNITY), { after: 'a', limit: 10 }),
+    (db) => findCommunityMembers(db, NETWORK, nameOf(COMMUNITY), { after: 'a', limit: 10 }),
   ],
   [
     'airdrops that may be claimed from',
@@ -142,16 +149,17 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     'availability below a community',
     60,
     (db) =>
-      communityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [
+      readCommunityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [
         price,
       ]),
   ],
   [
     'membership in clusters',
     3,
-    (db) => clustersWithVerifiedWallet(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
+    (db) =>
+      findClusterNamesOfVerifiedWallet(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
-  ['bids of a transaction', 2, (db) => findJournalledTx(db, NETWORK, [txOf(ORDINARY, 0)])],
+  ['bids of a transaction', 2, (db) => findJournalledTxs(db, NETWORK, [txOf(ORDINARY, 0)])],
   [
     'the first page of the feed',
     11,
@@ -196,12 +204,16 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     (db) => findPaymentsOwedToPayer(db, NETWORK, walletOf(ORDINARY), LAST),
   ],
   ['tokens that somebody paid in', 4, (db) => findPaidTokens(db, NETWORK, walletOf(ORDINARY))],
-  ['payouts of a community', 21, (db) => findPayouts(db, NETWORK, nameOf(COMMUNITY))],
+  ['payouts of a community', 21, (db) => findHeldCommunityPayments(db, NETWORK, nameOf(COMMUNITY))],
   ['credits of the hub', 1, (db) => findCreditsOfAddress(db, NETWORK, walletOf(ORDINARY))],
   ['a key of a wallet', 1, (db) => findApiKeyRate(db, STRANGER)],
   ['buckets of a client', 4, (db) => readBuckets(db, ['a', 'b'])],
   ['a session', 1, (db) => findSession(db, STRANGER)],
-  ['a share of a wallet', 4, (db) => findShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER))],
+  [
+    'a share of a wallet',
+    4,
+    (db) => findWalletShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER)),
+  ],
   ['credits of a transaction', 1, (db) => findCreditsOfTransaction(db, NETWORK, txOf(ORDINARY, 0))],
   [
     'messages of a transaction',
@@ -213,28 +225,36 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     4,
     (db) => findPaymentsOfTransaction(db, NETWORK, txOf(ORDINARY, 0)),
   ],
-  ['names paid by a transaction', 4, (db) => findPaidNames(db, NETWORK, txOf(ORDINARY, 0))],
-  ['the tail of a transaction', 4, (db) => findTailTx(db, NETWORK, 1, txOf(ORDINARY, 0))],
+  [
+    'names paid by a transaction',
+    4,
+    (db) => findCommunityPaymentsOfTransaction(db, NETWORK, txOf(ORDINARY, 0)),
+  ],
+  ['the tail of a transaction', 4, (db) => findUnconfirmedTx(db, NETWORK, 1, txOf(ORDINARY, 0))],
   ['a tracked transaction', 2, (db) => findTrackedTx(db, NETWORK, txOf(ORDINARY, 0))],
   ['the progress of transactions', 8, (db) => readTxProgress(db, NETWORK, [txOf(ORDINARY, 0)])],
   ['the state of a hub', 4, (db) => readHubState(db, NETWORK, '1')],
   ['the head', 1, (db) => readJournalHead(db, NETWORK)],
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
   ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
-  ['a log', 2, (db) => findStoredLog(db, NETWORK, 1)],
+  ['a log', 2, (db) => findStoredFeedLog(db, NETWORK, 1)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
-  ['the open airdrop of a community', 2, (db) => findOpenAirdrop(db, NETWORK, nameOf(COMMUNITY))],
+  [
+    'the open airdrop of a community',
+    2,
+    (db) => findAirdropWithoutClaimCounts(db, NETWORK, nameOf(COMMUNITY)),
+  ],
   [
     'allocations of a full bundle',
     1_010,
-    (db) => findBundleAllocations(db, NETWORK, 1, walletOf(FULL)),
+    (db) => findClusterAllocations(db, NETWORK, 1, walletOf(FULL)),
   ],
   ['proofs of an airdrop', 4, (db) => readAirdropProofs(db, NETWORK, 1, [0])],
   [
     'the claim of a bundle',
     8,
     (db) =>
-      findConfirmedClaim(db, {
+      findClaimedAccount(db, {
         network: NETWORK,
         community: nameOf(COMMUNITY),
         clusterId: deriveClusterId(NETWORK, walletOf(ORDINARY), 0),

@@ -1,4 +1,4 @@
-import { createRpc } from '../../src/chains/rpc/evm.js'
+import { createEvmRpc } from '../../src/chains/rpc/evm.js'
 import { openSolanaChain } from '../../src/daemon/families/solana.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
@@ -23,7 +23,7 @@ armFailpoint(failpoint)
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
 const config = clusterConfig(solana, [rpcUrl], feeds)
 // this process gives no quotes: the hub is never asked
-const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
+const hub = createEvmRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
 const source = await openSolanaChain({
   pool,
   network: 'mainnet',

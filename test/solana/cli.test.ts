@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import { addSolanaCommands } from '../../src/cli/solana/commands.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
-import { keypairOf, solanaOperator } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { confirmSolana, sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { runHere } from '../support/cli.js'
@@ -62,7 +62,7 @@ async function send(signer: Keypair, ...args: string[]): Promise<void> {
 
 const show = async () => JSON.parse((await run('show')).stdout)
 const deployer = solanaOperator('deployer')
-const keyOf = (index: number) => keypairOf(solana.accounts[index]!)
+const keyOf = (index: number) => keypairOfAccount(solana.accounts[index]!)
 
 describe('clusterd solana', () => {
   it('shows the program, rotates the relay key and hands the admin authority over', async () => {
@@ -93,7 +93,7 @@ describe('clusterd solana', () => {
 
   it('takes out what is kept', async () => {
     const payer = keyOf(2)
-    const relay = keypairOf(solana.relayAuthority)
+    const relay = keypairOfAccount(solana.relayAuthority)
     const treasurer = solanaOperator('treasurer')
     const registrar = createRegistrar(solana.programId)
     const key = { payer: payer.publicKey, quoteId: Buffer.alloc(32, 5), sequence: 1n }

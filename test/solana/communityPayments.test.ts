@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createCommunityProgram, paymentNumber } from '../../src/chains/solana/community/program.js'
+import {
+  createCommunityProgram,
+  derivePaymentNumber,
+} from '../../src/chains/solana/community/program.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { createMint, mintTokens } from '../support/solanaTokens.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { notFinalized, registerOrder, settle, without } from './support.js'
@@ -17,7 +20,7 @@ describe('payments for names of communities', () => {
     community: nameToWord('club'),
     name: nameToWord(name),
     referral: Buffer.alloc(32),
-    number: paymentNumber(nameToWord('club'), nameToWord(name)),
+    number: derivePaymentNumber(nameToWord('club'), nameToWord(name)),
   })
   const pay = (name: string, index = 0) => program().pay(order(name, index))
   const payments = async () => {
@@ -59,7 +62,7 @@ describe('payments for names of communities', () => {
   })
 
   it('show what became of them, known once however often they are read', async () => {
-    const relay = keypairOf(world.solana.relayAuthority)
+    const relay = keypairOfAccount(world.solana.relayAuthority)
     const counted = (name: string, sequence: bigint) => ({ ...order(name), sequence, token: null })
     await world.send(world.payer(0), pay('back'), pay('on'))
     await settle(await world.watcher())

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { settle, without } from './support.js'
 
@@ -12,7 +12,7 @@ it('what became of a payment is read although a node listed its transaction late
   await world.send(payer, world.registrar.register(terms, id))
   const watcher = await world.watcher({ nowMs: () => nowMs })
   await settle(watcher)
-  const relay = keypairOf(world.solana.relayAuthority)
+  const relay = keypairOfAccount(world.solana.relayAuthority)
   const key = { quoteId: id, payer: payer.publicKey, sequence: 1n }
   const hidden = await world.send(relay, world.registrar.refund(relay.publicKey, [key]))
   world.proxy.alter = without(hidden)

@@ -23,7 +23,7 @@ import { StageClock } from '../../src/ops/stages.js'
 import { deriveQuoteId, type PaymentTerms } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 import { readEpoch } from '../support/epoch.js'
@@ -97,7 +97,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
   const proxy = await startSolanaProxy(solana.rpcUrl)
   const caller = Keypair.generate()
   const [, vaultBump] = PublicKey.findProgramAddressSync([Buffer.from('vault')], caller.publicKey)
-  const deployer = keypairOf(solana.accounts[4]!)
+  const deployer = keypairOfAccount(solana.accounts[4]!)
   const chain = { ...foundry, id: hub.config.chainId }
   const [feeds] = await Promise.all([
     deployPriceFeeds({
@@ -137,7 +137,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
     feeds,
     proxy,
     open,
-    payer: (index) => keypairOf(solana.accounts[index]!),
+    payer: (index) => keypairOfAccount(solana.accounts[index]!),
     send: (payer, ...instructions) =>
       sendSolana(connection, [payer], ...instructions).catch(
         (error: Error & { signature?: string }) => {

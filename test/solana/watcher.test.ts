@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { watchLogs } from '../../src/chains/rpc/logs.js'
 import { ChainMismatchError } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { keypairOf } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
 import { testProgram } from '../setup/built.js'
 import type { WatcherOrder } from './child.js'
@@ -89,7 +89,7 @@ describe('payments on Solana', () => {
     const { terms, id } = world.quoted(world.payer(2).publicKey, 'closed-b')
     await world.send(world.payer(2), world.registrar.register(terms, id))
     await settle(await world.watcher())
-    const relay = keypairOf(world.solana.relayAuthority)
+    const relay = keypairOfAccount(world.solana.relayAuthority)
     const key = { quoteId: id, payer: world.payer(2).publicKey, sequence: BigInt(await count()) }
     await world.send(relay, world.registrar.refund(relay.publicKey, [key]))
     expect(paid).not.toBe('')

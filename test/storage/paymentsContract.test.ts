@@ -4,7 +4,7 @@ import {
   ChainMismatchError,
   registerChain,
 } from '../../src/db/journal/chains.js'
-import { formerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
+import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { parkUneconomicalRefusals, requeueRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { useDatabase } from '../support/database.js'
@@ -87,7 +87,7 @@ test('refusals of payments at a former contract are never sent to the next contr
   expect([await wake(), await wake()]).toEqual([1, 0])
   await pool.query("UPDATE jobs SET state = 5, reason = 'below_refusal_cost'")
   await keep(second)
-  expect((await formerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([
+  expect((await readFormerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([
     `0x${'01'.repeat(20)}`,
   ])
   expect(await wake()).toBe(0)

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
+  findMessagesToQueue,
+  findStuckMessages,
   MAX_QUEUED_MESSAGES,
   MAX_STUCK_MESSAGES,
-  messagesToQueue,
-  stuckMessages,
 } from '../../src/db/bridge/openMessages.js'
-import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
-import { signerStats } from '../../src/db/outbox/stats.js'
+import { findDueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
+import { readSignerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
@@ -15,7 +15,7 @@ import {
   findNamesOfAddresses,
   findWalletsByNames,
   findWalletsByTypes,
-  readAvailability,
+  readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
@@ -84,25 +84,25 @@ const isLarge = (table: string) => LARGE.includes(table)
 describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
   it('a signer’s spending of a day', async () => {
     const { result, scanned } = await look((db) =>
-      signerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1),
+      readSignerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1),
     )
     expect(result.spentLastDayWei).toBe(BigInt(DAY_MS / 60_000))
     expect(scanned.filter(isLarge)).toEqual([])
   })
 
   it('the jobs of a step, the oldest first', async () => {
-    const { result, scanned } = await look((db) => dueNonceJobs(db, CHAIN, Date.now()))
+    const { result, scanned } = await look((db) => findDueNonceJobs(db, CHAIN, Date.now()))
     expect(result.length).toBe(NONCE_JOBS_AT_ONCE)
     expect(result[0]!.createdMs).toBe((ROWS * 0.9 + 1) * 60_000)
     expect(scanned.filter(isLarge)).toEqual([])
   })
 
   it('the messages of a step, the oldest first, and the alarm of stranded ones', async () => {
-    const fresh = await look((db) => messagesToQueue(db, 'testnet', Date.now()))
+    const fresh = await look((db) => findMessagesToQueue(db, 'testnet', Date.now()))
     expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(
       Array.from({ length: MAX_QUEUED_MESSAGES }, (_, i) => i + 1),
     )
-    const stuck = await look((db) => stuckMessages(db, 'testnet', Date.now()))
+    const stuck = await look((db) => findStuckMessages(db, 'testnet', Date.now()))
     expect(stuck.result.length).toBe(MAX_STUCK_MESSAGES)
     expect([...fresh.scanned, ...stuck.scanned].filter(isLarge)).toEqual([])
   })
@@ -171,7 +171,9 @@ it('availability reads no other names of the tail, with the plan that a connecti
     for (const node of nodesOf(explained)) read.push(node['Actual Rows'])
     return one.query(config)
   }
-  expect(await readAvailability({ query } as Queryable, 'testnet', ['fact-7'])).toEqual(['pending'])
+  expect(await readNameAvailability({ query } as Queryable, 'testnet', ['fact-7'])).toEqual([
+    'pending',
+  ])
   await one.end()
   expect(Math.max(...read.map(Number))).toBe(1)
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { removeExpired } from '../../src/db/deployment/retention.js'
+import { removeExpiredRows } from '../../src/db/deployment/retention.js'
 import { findJobs } from '../../src/db/outbox/due.js'
 import { retentionWorker } from '../../src/indexer/run.js'
 import type { LeaderContext } from '../../src/ops/context.js'
@@ -101,8 +101,8 @@ test('deletes rows without a result, and keeps rows that a response needs', asyn
     [ENTRIES]: 2_400,
     [EVENTS]: 1,
   }
-  expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
-  expect(await removeExpired(database.pool, 'mainnet')).toEqual({
+  expect(await removeExpiredRows(database.pool, 'mainnet')).toEqual(expected)
+  expect(await removeExpiredRows(database.pool, 'mainnet')).toEqual({
     [SIGHTINGS]: 0,
     [BYTES]: 0,
     [SESSIONS]: 0,

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { dueBlockhashJobs, dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
-import { RELEASE_SHARE } from '../../src/db/outbox/payouts.js'
+import {
+  findDueBlockhashJobs,
+  findDueNonceJobs,
+  NONCE_JOBS_AT_ONCE,
+} from '../../src/db/outbox/due.js'
+import { RELEASE_HOLDING_TIME_SHARE } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_SHORT_OF_TIME_SHARE } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
@@ -55,7 +59,7 @@ describe('on an EVM chain', () => {
     await store({ kind: 'release', share: 0.79 })
     await store({ kind: 'release', share: 0.81 })
     await store({ kind: 'refuse', share: 0.5, state: 'sent', nonce: 4 })
-    const due = shown(await dueNonceJobs(database.pool, CHAIN, NOW_MS))
+    const due = shown(await findDueNonceJobs(database.pool, CHAIN, NOW_MS))
     expect(due).toHaveLength(NONCE_JOBS_AT_ONCE)
     expect(due.slice(0, 3)).toEqual(['refuse 0.50', 'release 0.81', 'refuse 0.95'])
     expect(due).not.toContain('release 0.79')
@@ -65,7 +69,7 @@ describe('on an EVM chain', () => {
     await store({ kind: 'deliver', share: 0.1 })
     await store({ kind: 'release', share: 0.9 })
     await database.pool.query('DELETE FROM payments')
-    const due = await dueNonceJobs(database.pool, CHAIN, NOW_MS)
+    const due = await findDueNonceJobs(database.pool, CHAIN, NOW_MS)
     expect(due.map(({ kind }) => kind)).toEqual(['deliver', 'release'])
   })
 })
@@ -79,7 +83,7 @@ describe('on Solana', () => {
       await store({ kind, share: 0.79 })
       await store({ kind, share: 0.81 })
       await store({ kind, share: 0.82 })
-      const due = shown(await dueBlockhashJobs(database.pool, CHAIN, NOW_MS))
+      const due = shown(await findDueBlockhashJobs(database.pool, CHAIN, NOW_MS))
       expect(due.slice(0, 3)).toEqual([`${kind} 0.82`, `${kind} 0.81`, 'refuse 0.95'])
       expect(due).toContain('refund 0.96')
       expect(new Set(due).size, 'each job once').toBe(4)
@@ -91,7 +95,7 @@ describe('on Solana', () => {
     await store({ kind: 'settle', share: 0.2 })
     await store({ kind: 'refund', share: 0.9 })
     await store({ kind: 'refuse', share: 0.1 })
-    const due = shown(await dueBlockhashJobs(database.pool, CHAIN, NOW_MS))
+    const due = shown(await findDueBlockhashJobs(database.pool, CHAIN, NOW_MS))
     expect(due).toEqual(['refuse 0.10', 'refund 0.90', 'settle 0.20'])
   })
 })
@@ -126,7 +130,7 @@ describe('the share of its time that a payment has been held', () => {
   })
 
   it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
-    expect(RELEASE_SHARE * DAY_MS + OLD_JOB_ALARM_MS).toBeLessThan(
+    expect(RELEASE_HOLDING_TIME_SHARE * DAY_MS + OLD_JOB_ALARM_MS).toBeLessThan(
       PAYMENT_SHORT_OF_TIME_SHARE * DAY_MS,
     )
   })

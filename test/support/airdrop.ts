@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Hex } from 'viem'
-import { encodeClaim } from '../../src/chains/evm/airdrop/distributor.js'
+import { encodeClaimCalldata } from '../../src/chains/evm/airdrop/distributor.js'
 import { type Airdrop, findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
 import { readAirdropProofs } from '../../src/db/airdrop/pages.js'
 import { addressToWord, parseWallet } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import type { DeployClient } from '../../src/testing/chains/send.js'
+import type { DeployerClients } from '../../src/testing/chains/send.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 
@@ -41,7 +41,7 @@ export async function loadRows(
 /** Deploys and funds the distributor of a loaded airdrop, and records its address. */
 export async function payBy(
   pool: pg.Pool,
-  client: DeployClient,
+  client: DeployerClients,
   airdrop: Airdrop,
   settings: { endsAtS?: bigint; operator?: Hex } = {},
 ): Promise<{ distributor: Hex; token: Hex; endsAtS: bigint }> {
@@ -80,7 +80,12 @@ export async function claimData(
   )
   const { index, position, amount } = rows[0]!
   const proof = (await readAirdropProofs(pool, network, airdrop, [position])).get(position)!
-  return encodeClaim({ index, account: addressToWord(account), amount: BigInt(amount), proof })
+  return encodeClaimCalldata({
+    index,
+    account: addressToWord(account),
+    amount: BigInt(amount),
+    proof,
+  })
 }
 
 /** The airdrop's current row. */

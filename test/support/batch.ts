@@ -4,7 +4,7 @@ import {
   testBatchAbi,
   testBatchBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
-import { localClients, walletOf } from '../../src/testing/chains/localChain.js'
+import { localClients, walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 
 interface At {
@@ -21,7 +21,7 @@ export interface BatchCall {
 /** Deploys a wallet that makes several calls in one transaction. */
 export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<Address> {
   const { reader } = localClients(at)
-  const hash = await walletOf(at, account).deployContract({
+  const hash = await walletClientOf(at, account).deployContract({
     abi: testBatchAbi,
     bytecode: testBatchBytecode,
   })
@@ -44,5 +44,5 @@ export function runBatch(
   batch: Address,
   calls: readonly BatchCall[],
 ): Promise<Hex> {
-  return walletOf(at, account).sendTransaction(batchOf(batch, calls))
+  return walletClientOf(at, account).sendTransaction(batchOf(batch, calls))
 }

@@ -1,8 +1,8 @@
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
-import type { DeployClient } from '../../src/testing/chains/send.js'
+import type { DeployerClients } from '../../src/testing/chains/send.js'
 import {
-  type BridgePrice,
+  type BridgeMessagePrice,
   connectBridgeEnd,
   deployCommunityPayments,
   deployHub,
@@ -35,7 +35,7 @@ export function chainAt(rpcUrl: string, id: number) {
 export const account = (index: number) => testAccount(index)
 
 /** Deployer of a chain in these tests. */
-const deployerOf = (at: ChainClients): DeployClient => ({
+const deployerOf = (at: ChainClients): DeployerClients => ({
   walletClient: at.walletClient(9),
   publicClient: at.public,
 })
@@ -50,10 +50,10 @@ type Roles = Pick<HubSettings, 'owner' | 'pauser' | 'relayer' | 'deliverLimitWei
 
 /** Deploys hub and spoke with their message libraries, and connects them. @param price of the spoke's messages */
 export async function deployEnds(
-  hubClient: DeployClient,
-  spokeClient: DeployClient,
+  hubClient: DeployerClients,
+  spokeClient: DeployerClients,
   roles: Roles,
-  price: BridgePrice = ETH_TO_ETH_MESSAGE_PRICE,
+  price: BridgeMessagePrice = ETH_TO_ETH_MESSAGE_PRICE,
 ) {
   const { owner, pauser, relayer } = roles
   const [onHub, onSpoke] = await Promise.all([

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { encodeFunctionData, type Hex, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { encodeMessage } from '../../src/chains/evm/bridge/hubMessage.js'
+import { encodeHubMessage } from '../../src/chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
@@ -138,7 +138,7 @@ export async function startBridgeWorld({ payments = false } = {}) {
         address: contracts.spoke,
         abi: spokeAbi,
         functionName: 'quote',
-        args: [encodeMessage(sender, hubCalldata), options],
+        args: [encodeHubMessage(sender, hubCalldata), options],
       })
       const call = {
         address: contracts.spoke,

@@ -2,7 +2,11 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import {
+  spawnChild,
+  type WatchedChild,
+  waitForCondition,
+} from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { metricLines } from './metrics.js'
 
@@ -50,7 +54,7 @@ export async function startClusterd(
   const opsPort = await freePort()
   const ports = { PORT: String(port), OPS_PORT: String(opsPort) }
   const ops = `http://127.0.0.1:${opsPort}`
-  let child: Child
+  let child: WatchedChild
   const start = async () => {
     const own = { ...env, ...ports, CLUSTERD_CHILD: 'true' }
     child = await spawnChild({
@@ -79,7 +83,10 @@ export async function startClusterd(
     log,
     start,
     async ready() {
-      const isUp = await waitFor(async () => child.hasExited() || (await isReady()), READY_LIMIT_MS)
+      const isUp = await waitForCondition(
+        async () => child.hasExited() || (await isReady()),
+        READY_LIMIT_MS,
+      )
       if (!isUp || child.hasExited()) throw new Error(`clusterd is not ready:\n${child.logTail()}`)
     },
     metric: (name) => metricLines(ops, name),

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
-import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { choosePostgresUser, postgresCommand } from '../../src/testing/processes/postgres.js'
+import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 
 /** A server that Debian or PGDG has installed: the embedded one brings no pg_dump, and an older pg_dump refuses it. */
 
@@ -24,9 +24,9 @@ export const missingForDumps: string | null =
 
 /** @param folder that is to hold its data @returns its URL, and how it ends */
 export async function startInstalledPostgres(folder: string) {
-  const user = serverUser()
+  const user = choosePostgresUser()
   const dataDir = join(folder, 'installed')
-  const run = (program: string, args: string[]) => serverCommand(user, join(BIN!, program), args)
+  const run = (program: string, args: string[]) => postgresCommand(user, join(BIN!, program), args)
   const [initdb, initArgs] = run('initdb', [
     '-D',
     dataDir,
@@ -57,7 +57,7 @@ export async function startInstalledPostgres(folder: string) {
     exitSignal: 'SIGINT',
     ...user.ids,
   })
-  await waitFor(() => child.logTail().includes('ready to accept connections'), 30_000)
+  await waitForCondition(() => child.logTail().includes('ready to accept connections'), 30_000)
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
   /** Dumps a database. @returns the dump's path */
   function dumpOf(database: string, name: string, ...options: string[]): string {

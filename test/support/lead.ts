@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { LEADER_ROLE, type LeaderRole } from '../../src/db/pg/codes.js'
 import { type Leadership, takeLeadIfFree } from '../../src/db/pg/leader.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 
 /** Takes mainnet's lead from a process that is gone, without waiting for the end of its lease. */
 export async function takeLead(pool: pg.Pool, role: LeaderRole): Promise<Leadership> {
   let taken: Leadership | null = null
   // its last transaction may hold the lease's row longer than one attempt waits
-  await waitFor(async () => {
+  await waitForCondition(async () => {
     await pool.query('UPDATE leaders SET until_ms = 0 WHERE network = 0 AND role = $1', [
       LEADER_ROLE[role],
     ])

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalClients } from '../../src/testing/chains/localChain.js'
 
-export { type Miner, reorg, takeOverMining } from '../../src/testing/chains/miner.js'
+export { type Miner, replaceNewestBlocks, takeOverMining } from '../../src/testing/chains/miner.js'
 
 const MINED_DEADLINE_MS = 30_000
 

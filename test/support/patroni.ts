@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
+import { choosePostgresUser, postgresCommand } from '../../src/testing/processes/postgres.js'
 import {
-  type Child,
   isProcessAlive,
   spawnChild,
-  waitFor,
+  type WatchedChild,
+  waitForCondition,
 } from '../../src/testing/processes/processes.js'
 import { queryOn } from './database.js'
 
@@ -162,7 +162,7 @@ async function startEtcd(home: string, ended: (() => Promise<unknown>)[]): Promi
       (response) => response.ok,
       () => child.hasExited(),
     )
-  if (!(await waitFor(answers, START_LIMIT_MS, POLL_MS)) || child.hasExited())
+  if (!(await waitForCondition(answers, START_LIMIT_MS, POLL_MS)) || child.hasExited())
     throw new Error(`starting etcd: ${child.logTail()}`)
   return port
 }
@@ -258,8 +258,8 @@ async function createNode(
     PATRONI_REPLICATION_PASSWORD: PASSWORD,
     PATRONI_REWIND_PASSWORD: PASSWORD,
   }
-  const [command, args] = serverCommand(serverUser(), 'patroni', [file])
-  let child: Child | undefined
+  const [command, args] = postgresCommand(choosePostgresUser(), 'patroni', [file])
+  let child: WatchedChild | undefined
   const pids = () => [...(child && !child.hasExited() ? [child.pid] : []), ...serverPids(dataDir)]
   const signal = (what: NodeJS.Signals) => {
     for (const pid of pids()) sendTo(pid, what)
@@ -271,7 +271,7 @@ async function createNode(
     const all = pids()
     signal('SIGKILL')
     await child?.exited
-    await waitFor(() => !all.some(isProcessAlive), START_LIMIT_MS)
+    await waitForCondition(() => !all.some(isProcessAlive), START_LIMIT_MS)
   }
   return {
     name,
@@ -340,6 +340,6 @@ async function waitUntilHealthy(members: () => Promise<Member[]>, standbys: numb
       seen.filter((one) => one.role === role && isUp(one)).length
     return count('leader') === 1 && count('sync_standby') >= standbys
   }
-  if (!(await waitFor(isHealthy, HEALTHY_LIMIT_MS, POLL_MS)))
+  if (!(await waitForCondition(isHealthy, HEALTHY_LIMIT_MS, POLL_MS)))
     throw new Error(`the cluster is not healthy: ${JSON.stringify(seen)}`)
 }

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { waitFor } from '../../src/testing/processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 
 const NOBODY = 65_534
 const START_LIMIT_MS = 10_000
@@ -48,7 +48,7 @@ server_login_retry = 1
     said += chunk.toString()
   })
   const isUp = () => said.includes('process up') || child.exitCode !== null
-  if (!(await waitFor(isUp, START_LIMIT_MS)) || child.exitCode !== null)
+  if (!(await waitForCondition(isUp, START_LIMIT_MS)) || child.exitCode !== null)
     throw new Error(`starting pgbouncer: ${said}`)
   // the lines of a long run are read and dropped
   child.stderr.removeAllListeners('data').resume()

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, isPortFree } from '../../src/testing/processes/ports.js'
-import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 import { placed, read } from './topologyFiles.js'
 
 const START_LIMIT_MS = 10_000
@@ -45,7 +45,7 @@ function proxyProgram(
       const logFile = join(folder, 'proxy.log')
       const child = await spawnChild({ command, args: argsOf(file, folder), logFile })
       const isUp = async () => !(await isPortFree(port))
-      if (!(await waitFor(isUp, START_LIMIT_MS)))
+      if (!(await waitForCondition(isUp, START_LIMIT_MS)))
         throw new Error(`starting ${name}: ${child.logTail()}`)
       return {
         url: `http://127.0.0.1:${port}`,

@@ -6,7 +6,7 @@ import {
   startDaemonProcess,
 } from '../../src/testing/processes/daemonProcess.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 
 export interface SecondDaemon {
   /** Base URL of its API. */
@@ -25,7 +25,7 @@ export async function startSecondDaemon(stack: Stack<'mainnet'>): Promise<Second
     opsUrl: `http://127.0.0.1:${opsPort}`,
     logFile,
     env: {
-      ...LOCAL_KEYS,
+      ...LOCAL_SECRET_KEYS,
       PORT: String(port),
       OPS_PORT: String(opsPort),
       LOG_FORMAT: 'json',

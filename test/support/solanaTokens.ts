@@ -8,8 +8,8 @@ import {
 import {
   type CommunityPaymentTerms,
   createCommunityProgram,
-  type PaidToken,
-  paymentNumber,
+  derivePaymentNumber,
+  type PaymentToken,
 } from '../../src/chains/solana/community/program.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import {
@@ -95,7 +95,7 @@ export interface CommunityPaymentOrder extends Pick<CommunityPaymentTerms, 'amou
   community: string
   name: string
   /** SOL when absent. */
-  token?: PaidToken
+  token?: PaymentToken
 }
 
 /** Pays for a community name and waits for confirmation. @returns the signature @throws as `sendSolana` */
@@ -110,7 +110,7 @@ export function payCommunity(
     name: nameToWord(name),
     referral: new Uint8Array(32),
   }
-  const number = paymentNumber(words.community, words.name)
+  const number = derivePaymentNumber(words.community, words.name)
   const terms: CommunityPaymentTerms = { ...order, ...words, payer: payer.publicKey, number }
   return sendSolana(
     connection,

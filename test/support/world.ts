@@ -7,9 +7,9 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { fund, localClients, walletOf } from '../../src/testing/chains/localChain.js'
+import { fundAddresses, localClients, walletClientOf } from '../../src/testing/chains/localChain.js'
 import { readWorld, type World, type WorldNetwork } from '../../src/testing/index.js'
-import { describeAccount } from '../../src/testing/solana/accounts.js'
+import { solanaAccountOf } from '../../src/testing/solana/accounts.js'
 import { fundSolana } from '../../src/testing/solana/sendSolana.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { expectDeclaredError } from './declaredErrors.js'
@@ -37,7 +37,7 @@ export async function freshWallet(
 ): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
   const { hub, spokes } = networkOf(network, at)
-  await Promise.all([hub, ...spokes].map((chain) => fund(chain, [account.address])))
+  await Promise.all([hub, ...spokes].map((chain) => fundAddresses(chain, [account.address])))
   return account
 }
 
@@ -47,7 +47,7 @@ export async function freshSolanaWallet(at: SomeWorld = world()): Promise<Solana
   const solana = networkOf('mainnet', at).solana
   if (solana)
     await fundSolana(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [key.publicKey])
-  return describeAccount(key)
+  return solanaAccountOf(key)
 }
 
 export interface Answer<Body = unknown> {
@@ -122,7 +122,7 @@ export function sendQuoted(
   at: SomeWorld = world(),
 ): Promise<Hex> {
   const chain = chainOf(label, at)
-  return walletOf(chain, account).sendTransaction(callOf(quote))
+  return walletClientOf(chain, account).sendTransaction(callOf(quote))
 }
 
 /** A quote's transaction data as a wallet takes it. */

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-check.js'
-import { doctor } from '../../src/cli/doctor/doctor.js'
+import { runDoctorCommand } from '../../src/cli/doctor/doctor.js'
 import { chainsFileJsonSchema } from '../../src/config/chainsFile.js'
 import { missingNewFields } from '../../src/config/newFields.js'
 import type { DoctorFinding } from '../../src/ops/finding.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { type Build, fieldsOf, hashContracts, RECORDED, readJson } from './recorded.js'
@@ -66,11 +66,13 @@ describe('the chains file', () => {
 
   it('of the earlier build is read, and `clusterd doctor` names what is new', async () => {
     const env = {
-      ...LOCAL_KEYS,
+      ...LOCAL_SECRET_KEYS,
       DATABASE_URL: 'postgresql://127.0.0.1:9/none',
       CLUSTERD_CHAINS: join(RECORDED, 'chains.json'),
     }
-    const findings = JSON.parse(await printed(env, () => doctor({ json: true }))) as DoctorFinding[]
+    const findings = JSON.parse(
+      await printed(env, () => runDoctorCommand({ json: true })),
+    ) as DoctorFinding[]
     const configured = findings.filter(({ about }) => about === 'configuration')
     expect(configured).toMatchObject([{ level: 'ok', found: 'read' }])
     const named = findings.find(({ about }) => about === 'chains file')

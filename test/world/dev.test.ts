@@ -3,7 +3,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readWorld, type World } from '../../src/testing/index.js'
-import { identifyProcess, isProcessAlive, waitFor } from '../../src/testing/processes/processes.js'
+import {
+  identifyProcess,
+  isProcessAlive,
+  waitForCondition,
+} from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
 import { useFolder } from '../support/folder.js'
@@ -17,7 +21,7 @@ const started: ChildProcess[] = []
 
 afterAll(async () => {
   for (const child of started) child.kill('SIGTERM')
-  await waitFor(
+  await waitForCondition(
     () => started.every((child) => child.exitCode !== null || child.signalCode !== null),
     10_000,
   )
@@ -52,7 +56,7 @@ async function dev(
 /** Waits for the summary; the world as the file describes it then. */
 async function ready({ child, output }: Run, home: string): Promise<World> {
   const isUp = () => output().includes('Ctrl-C ends everything') || child.exitCode !== null
-  if (!(await waitFor(isUp, READY_MS)) || child.exitCode !== null)
+  if (!(await waitForCondition(isUp, READY_MS)) || child.exitCode !== null)
     throw new Error(`no world: ${output()}`)
   return readWorld(home)!
 }
@@ -148,6 +152,8 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     expect(await ended(second.child)).toEqual({ code: 1, signal: null })
     expect(performance.now() - startedMs).toBeLessThan(10_000)
     expect(second.output()).toContain('clusterd: a part of the world hangs, and is killed.')
-    expect(await waitFor(() => ![...running.values()].some(isProcessAlive), 10_000)).toBe(true)
+    expect(await waitForCondition(() => ![...running.values()].some(isProcessAlive), 10_000)).toBe(
+      true,
+    )
   })
 })

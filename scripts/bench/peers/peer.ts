@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Child } from '../../../src/testing/processes/processes.js'
+import type { WatchedChild } from '../../../src/testing/processes/processes.js'
 
 /** What a peer reads, and where it writes. */
 export interface PeerJob {
@@ -25,7 +25,7 @@ export interface Peer {
   /** Prepares what depends on the chain, before the time is measured. */
   prepare?(job: PeerJob): Promise<void>
   /** Starts it; it reads from the beginning, then follows the head. */
-  start(job: PeerJob): Promise<Child>
+  start(job: PeerJob): Promise<WatchedChild>
 }
 
 /** The event that is indexed. */

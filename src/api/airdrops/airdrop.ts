@@ -1,9 +1,9 @@
 import type { Hex } from '../../chains/chain.js'
-import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
+import type { AirdropWithoutClaimCounts } from '../../db/airdrop/airdrops.js'
 import {
-  type BundleAllocation,
-  findBundleAllocations,
-  findOpenAirdrop,
+  type AllocationWithClaim,
+  findAirdropWithoutClaimCounts,
+  findClusterAllocations,
 } from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/pages.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
@@ -31,7 +31,7 @@ const TRIES = 3
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
   const community = requireName(input)
   for (let tries = 1; ; tries++) {
-    const airdrop = await findOpenAirdrop(context.pool, context.network, community)
+    const airdrop = await findAirdropWithoutClaimCounts(context.pool, context.network, community)
     if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
     try {
       return await answerOf(context, request, airdrop)
@@ -42,8 +42,12 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
   }
 }
 
-async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop) {
-  const found = await findBundleAllocations(
+async function answerOf(
+  context: Context,
+  request: ClaimsRequest,
+  airdrop: AirdropWithoutClaimCounts,
+) {
+  const found = await findClusterAllocations(
     context.pool,
     context.network,
     airdrop.airdrop,
@@ -81,10 +85,10 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   }
 }
 
-const sumOf = (allocations: readonly BundleAllocation[]): string =>
+const sumOf = (allocations: readonly AllocationWithClaim[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
-const claimedBy = ({ tx, isConfirmed }: NonNullable<BundleAllocation['claim']>) =>
+const claimedBy = ({ tx, isConfirmed }: NonNullable<AllocationWithClaim['claim']>) =>
   isConfirmed
     ? { tx: toHex(tx), reason: 'claimed' }
     : { pending: true, tx: toHex(tx), reason: 'pending' }
@@ -92,7 +96,7 @@ const claimedBy = ({ tx, isConfirmed }: NonNullable<BundleAllocation['claim']>) 
 interface Eligible {
   merkleRoot: Hex
   wallet: ClaimingWallet
-  allocation: BundleAllocation
+  allocation: AllocationWithClaim
   /** Hashes from leaf to root, hex without 0x. */
   proof: readonly string[]
 }

@@ -1,5 +1,5 @@
 import type { DistributorClaim, Hex } from '../../chains/chain.js'
-import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
+import type { AirdropWithoutClaimCounts } from '../../db/airdrop/airdrops.js'
 import type { WalletWithAllocation } from '../../db/airdrop/answers.js'
 import type { Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -66,7 +66,7 @@ export type ClaimTransactionBuilder = (
 export function createClaimTransactionBuilder(
   context: Context,
   { session, link }: ClaimsRequest,
-  { distributor, endsAtS, state, label }: OpenAirdrop,
+  { distributor, endsAtS, state, label }: AirdropWithoutClaimCounts,
   wallets: readonly ClaimingWallet[],
 ): ClaimTransactionBuilder {
   if (!distributor || endsAtS === null) return refusing('no_distributor')

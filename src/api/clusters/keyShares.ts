@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import type { SealedShare } from '../../db/auth/shares.js'
+import type { EncryptedWalletShare } from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -92,7 +92,7 @@ export function encryptKeyShare(
   network: Network,
   address: Buffer,
   share: Uint8Array,
-): SealedShare {
+): EncryptedWalletShare {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
   const sealed = Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
@@ -107,7 +107,7 @@ export function decryptKeyShare(
   keys: ShareEncryptionKeys,
   network: Network,
   address: Buffer,
-  { share: sealed, keyId }: SealedShare,
+  { share: sealed, keyId }: EncryptedWalletShare,
 ): Buffer {
   const aad = rowOf(network, address)
   for (const key of keys) {

@@ -1,4 +1,8 @@
-import { findShare, markRecoverySignatureUsed, storeShare } from '../../db/auth/shares.js'
+import {
+  findWalletShare,
+  markRecoverySignatureUsed,
+  storeWalletShare,
+} from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireProof } from '../auth/proof.js'
@@ -48,7 +52,7 @@ export async function generateWallet(
   await appendChange(context, {
     changes: [added],
     alongside: (db, clusterId) =>
-      storeShare(db, network, {
+      storeWalletShare(db, network, {
         address: address.bytes,
         clusterId,
         createdBy: author.wallet,
@@ -95,7 +99,7 @@ export async function recoverWallet(
   const proof = { signature, signingDate, type: session.type, wallet: session.address }
   const { signingMs } = await requireProof(context, proof, address)
   const { pool, network } = context
-  const kept = await findShare(pool, network, address.bytes, session.wallet)
+  const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
   if (!kept)
     throw new ApiError(
       'not_found',

@@ -1,8 +1,8 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
-import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
+import { readRequirementInputs, type TokenBalancePort } from '../../chains/requirementInputs.js'
 import {
-  clustersWithVerifiedWallet,
-  communityNameAvailability,
+  findClusterNamesOfVerifiedWallet,
+  readCommunityNameAvailability,
 } from '../../db/registry/communityNames.js'
 import { withTimeout } from '../../ops/notify.js'
 import {
@@ -41,7 +41,7 @@ export async function nameAvailabilityUnderRules(
   asked: NameBelowCommunity,
   rules: CommunityRules | null,
 ): Promise<'free' | 'taken' | 'pending'> {
-  const { isTaken, payers } = await communityNameAvailability(
+  const { isTaken, payers } = await readCommunityNameAvailability(
     context.pool,
     context.network,
     asked,
@@ -61,7 +61,7 @@ export async function nameAvailabilityUnderRules(
 }
 
 /** The network's chains, with look-ups of balances that may be some seconds old. */
-export const portsWithRecentBalances = (context: Context): readonly BalancePort[] =>
+export const portsWithRecentBalances = (context: Context): readonly TokenBalancePort[] =>
   chainsOfNetwork(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
@@ -75,14 +75,15 @@ export async function callerMeetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,
-  ports: readonly BalancePort[] = chainsOfNetwork(context),
+  ports: readonly TokenBalancePort[] = chainsOfNetwork(context),
 ): Promise<boolean> {
   context.caller?.owe(neededRequirementInputs(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     wallet,
     requirements,
     ports,
-    verifiedIn: (names) => clustersWithVerifiedWallet(context.pool, context.network, wallet, names),
+    verifiedIn: (names) =>
+      findClusterNamesOfVerifiedWallet(context.pool, context.network, wallet, names),
   })
   return areRequirementsMet(requirements, inputs)
 }

@@ -1,4 +1,4 @@
-import type { CommunityPort } from '../../chains/chain.js'
+import type { CommunityPaymentPort } from '../../chains/chain.js'
 import { findCommunityRules } from '../../db/registry/communityNames.js'
 import {
   type CommunityRules,
@@ -46,7 +46,7 @@ const refusedRules = (details: readonly ErrorDetail[]) =>
  * @throws ApiError invalid_request, ChainUnavailableError
  */
 async function checkTokens(
-  ports: readonly Pick<CommunityPort, 'label' | 'isToken'>[],
+  ports: readonly Pick<CommunityPaymentPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,
 ): Promise<void> {
   const named = [

@@ -1,4 +1,4 @@
-import { findPayouts } from '../../db/payments/open.js'
+import { findHeldCommunityPayments } from '../../db/payments/open.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
@@ -15,7 +15,11 @@ export async function communityPayouts(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)
   const groups = new Map<string, Group>()
-  for (const { label, ...payment } of await findPayouts(context.pool, context.network, name)) {
+  for (const { label, ...payment } of await findHeldCommunityPayments(
+    context.pool,
+    context.network,
+    name,
+  )) {
     const key = [label, payment.target.recipient, payment.money.token].join()
     const group = groups.get(key) ?? { label, payments: [] }
     if (group.payments.length < AT_ONCE) group.payments.push(payment)

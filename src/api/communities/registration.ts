@@ -1,5 +1,5 @@
-import type { CommunityPayment } from '../../chains/chain.js'
-import { findConfirmedClaim } from '../../db/airdrop/answers.js'
+import type { CommunityPaymentTransaction } from '../../chains/chain.js'
+import { findClaimedAccount } from '../../db/airdrop/answers.js'
 import { findClusterId } from '../../db/registry/clusters.js'
 import { findCommunityRules, readCallerRights } from '../../db/registry/communityNames.js'
 import {
@@ -40,7 +40,7 @@ export interface RegistrationRequest extends NameBelowCommunity {
   preference: Omit<PaymentPreference, 'payer'>
 }
 
-export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPayment }
+export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPaymentTransaction }
 export type CommunityRegistrationResult =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: RequestedPayment }
@@ -217,7 +217,7 @@ export async function assignCommunityName(
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  const claim = await findConfirmedClaim(pool, {
+  const claim = await findClaimedAccount(pool, {
     network: context.network,
     community,
     clusterId,

@@ -1,4 +1,4 @@
-import type { ChainPort, Quote, UnsignedTransaction } from '../../chains/chain.js'
+import type { ChainPort, RegistrationQuote, UnsignedTransaction } from '../../chains/chain.js'
 import type { ChainFamily } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { registrationExample } from '../examples.js'
@@ -185,7 +185,7 @@ export const quoteFieldsV01 = {
 }
 
 /** The fields of the response that quotes of all families have. */
-export const commonQuoteJson = (quote: Quote) => ({
+export const commonQuoteJson = (quote: RegistrationQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),

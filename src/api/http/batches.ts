@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
-import { findJournalledTx, readTxProgress } from '../../db/journal/transactions.js'
+import { findJournalledTxs, readTxProgress } from '../../db/journal/transactions.js'
 import {
   findNamesOfAddresses,
   findWalletsByNames,
   findWalletsByTypes,
-  readAvailability,
+  readNameAvailability,
 } from '../../db/registry/lookups.js'
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -44,9 +44,11 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
       findWalletsByTypes(pool, network, asked),
     ),
-    availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
+    availabilityOf: together((names: readonly string[]) =>
+      readNameAvailability(pool, network, names),
+    ),
     /** Bids in the journal, by transaction hash. */
-    journalled: together((hashes: readonly Buffer[]) => findJournalledTx(pool, network, hashes)),
+    journalled: together((hashes: readonly Buffer[]) => findJournalledTxs(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
     progressOf: together((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
     /** The counters that public responses depend on. */

@@ -9,7 +9,7 @@ import {
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
-import type { PrimaryNames } from '../../ens/primary.js'
+import type { PrimaryNameReader } from '../../ens/primary.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
 import { ChangeNotifications } from '../../push/changeNotifications.js'
@@ -69,7 +69,7 @@ export interface Context {
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
-  primaryNames: PrimaryNames | null
+  primaryNames: PrimaryNameReader | null
   auth: AuthSettings
   /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null

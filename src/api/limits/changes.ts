@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { type BucketFullTimes, readBuckets } from '../../db/auth/limitBuckets.js'
-import type { ChangeLimit } from '../../db/journal/appendSignedChanges.js'
+import type { ChangeRateLimit } from '../../db/journal/appendSignedChanges.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { RowChanges } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -119,7 +119,7 @@ export async function changeLimitFor(
   { pool, network, limits, caller }: Asked,
   wallet: Buffer,
   community: string | null,
-): Promise<{ limit?: ChangeLimit }> {
+): Promise<{ limit?: ChangeRateLimit }> {
   if (!limits) return {}
   const changer = {
     network,
@@ -138,7 +138,7 @@ function bucketLimit(
   limits: ChangeLimits,
   changer: Changer,
   least: readonly SharedCharge[],
-): ChangeLimit {
+): ChangeRateLimit {
   let before: BucketFullTimes
   let spend: (db: Queryable) => Promise<void>
   return {

@@ -1,4 +1,4 @@
-import { type Availability, readAvailability } from '../../db/registry/lookups.js'
+import { type NameAvailabilityState, readNameAvailability } from '../../db/registry/lookups.js'
 import { parseClusterName, withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { NAME_RULE, parseNewName } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
@@ -36,7 +36,7 @@ export function requireNewNames(
 }
 
 /** Availability of a text that may not be a name. */
-export type NameAvailability = Availability | 'invalid_name'
+export type NameAvailability = NameAvailabilityState | 'invalid_name'
 
 /** Reasons other than `taken` why a name is not available. */
 export const UNAVAILABLE_REASONS = [
@@ -67,8 +67,8 @@ export async function availabilityOfTexts(
 export async function availabilityOfNames(
   context: Context,
   names: readonly string[],
-): Promise<Availability[]> {
+): Promise<NameAvailabilityState[]> {
   await requireCaughtUp(context)
   if (names.length === 1) return [await context.lookups[context.network].availabilityOf(names[0]!)]
-  return readAvailability(context.pool, context.network, names)
+  return readNameAvailability(context.pool, context.network, names)
 }

@@ -2,7 +2,11 @@ import {
   findOwnedCommunityNames,
   type OwnedCommunityName,
 } from '../../db/registry/communityNames.js'
-import { findOwnedNames, type OwnedName, registrationPosition } from '../../db/registry/owners.js'
+import {
+  findOwnedNames,
+  findRegistrationPosition,
+  type OwnedName,
+} from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -49,7 +53,7 @@ interface Start {
 async function startOf(context: Context, name: string | undefined): Promise<Start> {
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
-  const after = parsed && (await registrationPosition(context.pool, context.network, parsed))
+  const after = parsed && (await findRegistrationPosition(context.pool, context.network, parsed))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }

@@ -2,11 +2,11 @@ import {
   BridgeError,
   type ChainPort,
   ChainUnavailableError,
-  type OwedMoney,
+  type MoneyOwedToPayer,
   type OwedMoneyQuery,
 } from '../../chains/chain.js'
 import { type Credit, findCreditsOfAddress } from '../../db/bridge/credits.js'
-import { formerPaymentsContracts } from '../../db/outbox/contract.js'
+import { readFormerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
 import { withTimeout } from '../../ops/notify.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
@@ -20,7 +20,7 @@ import { ApiError } from '../http/errors.js'
 const CHAIN_WAIT_MS = 5_000
 
 /** Money that an address is owed, or will be owed unless its payment is decided before. */
-export interface Refund extends OwedMoney {
+export interface Refund extends MoneyOwedToPayer {
   /**
    * Debtor. `hub`: the hub owes for bids that won nothing, in its coin. `payments`: a payments contract or program
    * owes.
@@ -60,7 +60,7 @@ export async function refundsOfAddress(
     type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],
     findPaymentsOwedToPayer(pool, network, bytes, context.now()),
     findPaidTokens(pool, network, bytes),
-    formerPaymentsContracts(pool, network),
+    readFormerPaymentsContracts(pool, network),
   ])
   const of = { payer: address, to: receiver }
   const questions = questionsOf(payments.found, tokens.found, former)
@@ -134,7 +134,7 @@ type Question = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
 function questionsOf(
   payments: Awaited<ReturnType<typeof findPaymentsOwedToPayer>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
-  former: Awaited<ReturnType<typeof formerPaymentsContracts>>,
+  former: Awaited<ReturnType<typeof readFormerPaymentsContracts>>,
 ): Question[] {
   const labels = new Map([
     ...payments.map(({ label, payment }) => [payment.chain, label] as const),

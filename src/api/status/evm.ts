@@ -1,14 +1,14 @@
 import type { ChainTx, EvmPort, Hex } from '../../chains/chain.js'
 import {
-  findTailTx,
   findTrackedTx,
+  findUnconfirmedTx,
   type JournalledTx,
   readConfirmedBlocks,
-  rememberSighting,
   storeInvalidVerdict,
   storeReplacement,
-  type TailTx,
+  storeTxSighting,
   type TrackedTx,
+  type UnconfirmedTx,
 } from '../../db/journal/transactions.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
@@ -52,7 +52,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const journalled = await context.lookups[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
-    hub ? findTailTx(pool, network, hub.chain, tx) : null,
+    hub ? findUnconfirmedTx(pool, network, hub.chain, tx) : null,
     findTrackedTx(pool, network, tx),
     paidNamesOf(query),
   ])
@@ -100,7 +100,7 @@ const onHub = (
   updatedAt: timestampToMillisecond(atMs),
 })
 
-function ofTail(query: TxStatusQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
+function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideStatus(query.context, {
@@ -121,7 +121,7 @@ const remember = (
   { chain }: EvmPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
-  rememberSighting(context.pool, context.network, tx, {
+  storeTxSighting(context.pool, context.network, tx, {
     chain,
     sender: seen.sender && fromHex(seen.sender),
     nonce: seen.nonce,

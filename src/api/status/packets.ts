@@ -1,10 +1,10 @@
 import { findCreditsOfTransaction } from '../../db/bridge/credits.js'
-import { findMessagesOfTransaction, type TxMessage } from '../../db/bridge/packets.js'
-import { findTailTx, type TrackedTx } from '../../db/journal/transactions.js'
+import { findMessagesOfTransaction, type MessageWithProgress } from '../../db/bridge/packets.js'
+import { findUnconfirmedTx, type TrackedTx } from '../../db/journal/transactions.js'
 import {
-  findPaidNames,
+  findCommunityPaymentsOfTransaction,
   findPaymentsOfTransaction,
-  type TxPayment,
+  type PaymentWithProgress,
 } from '../../db/payments/ofTransaction.js'
 import type { HubCreditChange } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
@@ -27,7 +27,9 @@ interface Blocks {
   hubBlocks: ReadonlyMap<string, number>
 }
 
-const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received'>[]): Blocks => ({
+const blocksOf = (
+  sent: readonly Pick<MessageWithProgress | PaymentWithProgress, 'block' | 'received'>[],
+): Blocks => ({
   block: sent[0]!.block,
   hubBlocks: new Map(
     sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : [])),
@@ -73,7 +75,7 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
   return { packets, sentMs: first.sentMs, origin, ...blocksOf(messages) }
 }
 
-async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
+async function packetOf(context: Context, message: MessageWithProgress): Promise<SentPacket> {
   const chains = evmChainsOfNetwork(context)
   const source = chains.find(({ chain }) => chain === message.chain)
   return {
@@ -85,7 +87,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
 }
 
 /** Why a payment is refused regardless of the hub's decision; null where it is not. */
-function refusalOf(payment: TxPayment): SentPacket['refusal'] {
+function refusalOf(payment: PaymentWithProgress): SentPacket['refusal'] {
   if (payment.isForeign) return 'quote_mismatch'
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
 }
@@ -125,7 +127,7 @@ const CONFIRMED: Confirmations = { have: 0, need: 0 }
 /** Outcome of a message on the hub. The message's bids are the last `Bid` logs before its `Received` log. */
 async function outcomeOf(
   context: Context,
-  { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
+  { received, failure }: Pick<MessageWithProgress | PaymentWithProgress, 'received' | 'failure'>,
 ): Promise<PacketOutcome> {
   const hub = evmChainsOfNetwork(context)[0]
   if (!received || !hub) return { state: 'under_way', failure }
@@ -148,7 +150,7 @@ async function outcomeOf(
       credit: creditAnswer(credit),
     }
   }
-  const tail = await findTailTx(context.pool, context.network, hub.chain, received.txHash)
+  const tail = await findUnconfirmedTx(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
   return {
     state: 'tail',
@@ -196,7 +198,7 @@ export function statusOfPaidNames(
 }
 
 export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
-  const payments = await findPaidNames(context.pool, context.network, tx)
+  const payments = await findCommunityPaymentsOfTransaction(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
   const paidNames = payments.map((payment) => ({

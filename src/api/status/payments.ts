@@ -1,8 +1,8 @@
 import { ChainUnavailableError, isPaymentPort, type PaymentPort } from '../../chains/chain.js'
 import {
   findTrackedTx,
-  rememberSighting,
   storeInvalidVerdict,
+  storeTxSighting,
 } from '../../db/journal/transactions.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
@@ -58,7 +58,7 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const isFinal = isTerminalStatus(answer.status)
   if (chain.chain !== null && (tracked || seen.isOurs)) {
     const sighting = { chain: chain.chain, sender: null, nonce: null, seenMs: context.now() }
-    const stored = rememberSighting(pool, network, tx, sighting)
+    const stored = storeTxSighting(pool, network, tx, sighting)
     await (isFinal ? stored : ignoreOutage(stored))
   }
   if (isFinal && answer.reason) await storeInvalidVerdict(pool, network, tx, answer.reason)

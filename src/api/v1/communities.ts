@@ -1,7 +1,7 @@
 import {
   findCommunities,
+  findCommunityMembers,
   findCommunityRules,
-  findMembers,
 } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
@@ -167,7 +167,7 @@ const members = route.get('/v1/communities/:name/members', {
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
-    const found = await findMembers(pool, network, community, pageOf(query))
+    const found = await findCommunityMembers(pool, network, community, pageOf(query))
     const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
     return chargeForListItems(okAnswer(names), names.length)
   },

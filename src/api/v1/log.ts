@@ -1,4 +1,9 @@
-import { findStoredLog, readFeedLogState, readTiles, type StoredLog } from '../../db/journal/log.js'
+import {
+  findStoredFeedLog,
+  readFeedLogState,
+  readTiles,
+  type StoredFeedLog,
+} from '../../db/journal/log.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { sha256TreeHasher } from '../../registry/log/hash.js'
@@ -52,7 +57,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
 }
 
 /** Response with the checkpoint of a log. @throws ApiError unavailable, not_found */
-function checkpointOf(log: StoredLog | null): Answer {
+function checkpointOf(log: StoredFeedLog | null): Answer {
   if (!log)
     throw new ApiError(
       'not_found',
@@ -104,7 +109,7 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   errors: ['not_found'],
   async handle({ params }, { pool }) {
     const { network, generation } = placeOf(params)
-    return checkpointOf(await findStoredLog(pool, network, generation))
+    return checkpointOf(await findStoredFeedLog(pool, network, generation))
   },
 })
 
@@ -139,7 +144,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
   async handle({ params }, { pool, turn }) {
     const asked = parseTilePath(params.tile!)
     const place = placeOf(params)
-    const log = asked && (await findStoredLog(pool, place.network, place.generation))
+    const log = asked && (await findStoredFeedLog(pool, place.network, place.generation))
     if (!asked || !log || !isWithin(log.size, asked))
       throw new ApiError(
         'not_found',

@@ -5,7 +5,7 @@ import {
 } from '../../db/deployment/chainStates.js'
 import { findChain } from '../../db/journal/chains.js'
 import { readJournalHead } from '../../db/journal/head.js'
-import { readFeedLogState, type StoredLog } from '../../db/journal/log.js'
+import { readFeedLogState, type StoredFeedLog } from '../../db/journal/log.js'
 import { chainProblem, confirmationMs, indexingLagMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
@@ -99,7 +99,7 @@ function progressOf(
   }
 }
 
-/** Sizes of the parts of a stored record (`packRecord`), bytes. */
+/** Sizes of the parts of a stored record (`packChainRecord`), bytes. */
 const ADDRESS = 20
 const WORD = 32
 const word = z
@@ -176,7 +176,7 @@ const proof = route.get('/v1/proof', {
   },
 })
 
-const logAnswer = ({ origin, size, root, note }: StoredLog) => ({
+const logAnswer = ({ origin, size, root, note }: StoredFeedLog) => ({
   origin,
   size,
   root: toBase64(root),

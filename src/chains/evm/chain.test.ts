@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseChainsFile } from '../../config/chainsFile.js'
 import type { Hex } from '../chain.js'
-import { type Call, NodePool } from '../rpc/nodes.js'
+import { type RpcCall, RpcPool } from '../rpc/nodes.js'
 import { createEvmChain } from './chain.js'
 
 const SENDER = `0x${'5e'.repeat(20)}` as const
@@ -15,7 +15,7 @@ const hex = (value: number) => `0x${value.toString(16)}`
  * @param has whether the node returns the transaction that used it
  */
 const nodeOf =
-  (has: boolean): Call =>
+  (has: boolean): RpcCall =>
   async <T>(method: string, [, block]: readonly unknown[]) => {
     const tx = {
       hash: REPLACEMENT,
@@ -33,7 +33,7 @@ const nodeOf =
     return answers[method] as T
   }
 
-function chainOn(...nodes: Call[]) {
+function chainOn(...nodes: RpcCall[]) {
   const file = {
     network: 'mainnet',
     label: '1',
@@ -44,7 +44,7 @@ function chainOn(...nodes: Call[]) {
     confirmation: { blocks: 2 },
   }
   const [config] = parseChainsFile({ chains: [file] }, 'test').chains
-  const rpc = new NodePool<Hex>({
+  const rpc = new RpcPool<Hex>({
     label: '1',
     urls: nodes.map((_, i) => `http://${i}`),
     behindBlocks: 3,
@@ -73,7 +73,7 @@ it('a transaction of a stale fork, which another node does not have, is not acce
 
 /** A node whose newest block has the height that the test sets. */
 const nodeAt =
-  (node: { height: number }): Call =>
+  (node: { height: number }): RpcCall =>
   async <T>() =>
     ({
       number: hex(node.height),

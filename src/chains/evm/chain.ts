@@ -9,26 +9,34 @@ import {
   type EvmPort,
   type EvmQuote,
   type Hex,
-  type OwedMoney,
+  type MoneyOwedToPayer,
   type OwedMoneyQuery,
   type RegistrationRequest,
   rethrowAsUnavailable,
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
-import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { fallbackIfUndecided, type NodeConsumer, type PoolOptions } from '../rpc/nodes.js'
-import { cacheByKey, cacheFor } from '../rpc/served.js'
-import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
-import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
+import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
+import { fallbackIfUndecided, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
+import { cacheByKey, cacheForDuration } from '../rpc/served.js'
+import {
+  BALANCE_CACHE_OPTIONS,
+  readTxByTwoNodes,
+  TX_STATE_CACHE_OPTIONS,
+} from '../rpc/strangers.js'
+import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
 import { encodePlaceBids } from './bridge/calls.js'
-import { decodeMessage, messageNames } from './bridge/hubMessage.js'
+import { decodeHubMessage, namesOfHubCall } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
-import { createSpokeQuoter, withdrawalOnHub, withdrawalOnSpoke } from './bridge/quote.js'
-import { owedByPayments } from './community/owed.js'
+import {
+  createSpokeQuoter,
+  hubWithdrawalTransaction,
+  spokeWithdrawalTransaction,
+} from './bridge/quote.js'
+import { readMoneyOwedToPayer } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
-import { getHeader, type Header } from './logs.js'
-import { primaryNameOn } from './primaryName.js'
-import { createSignatureCheck } from './smartWallet.js'
+import { type BlockHeader, getBlockHeader } from './logs.js'
+import { readPrimaryName } from './primaryName.js'
+import { createSmartWalletSignatureCheck } from './smartWallet.js'
 import {
   findTransactionByNonce,
   hasTransactionUsedNonce,
@@ -37,19 +45,19 @@ import {
 } from './transactions.js'
 
 export interface ChainHeads {
-  latest: Header
+  latest: BlockHeader
   /** Number of the last confirmed block. Negative while there is none. */
   confirmed: number
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
   /** Calls the node that returned these heads. */
-  node: Call
+  node: RpcCall
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
 export interface EvmChain extends EvmPort {
   readonly config: ChainConfig
-  readonly rpc: Rpc
+  readonly rpc: EvmRpc
   /** Measures how long each stage of indexing takes. */
   readonly stages: StageClock
   /**
@@ -95,7 +103,7 @@ export function createEvmChain({
       ),
     )
   }
-  const head = cacheFor(HEAD_CACHE_MS, async () => {
+  const head = cacheForDuration(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
@@ -116,10 +124,11 @@ export function createEvmChain({
     explorer: config.explorer ?? null,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     chainId: config.chainId,
-    isValidSignature: createSignatureCheck(rpc),
-    primaryName: (registrar, account) => asking(() => primaryNameOn(rpc.call, registrar, account)),
-    claimData: encodeClaim,
-    claimForData: encodeClaimFor,
+    isValidSignature: createSmartWalletSignatureCheck(rpc),
+    primaryName: (registrar, account) =>
+      asking(() => readPrimaryName(rpc.call, registrar, account)),
+    claimData: encodeClaimCalldata,
+    claimForData: encodeClaimForCalldata,
     refunds: {
       eid: config.eid,
       owed: (question) => asking(() => owedOn(rpc, config, question)),
@@ -130,7 +139,7 @@ export function createEvmChain({
     head,
     transaction: (hash, confirmed): Promise<ChainTx> =>
       asking(() =>
-        confirmByTwoNodes(rpc, (call) =>
+        readTxByTwoNodes(rpc, (call) =>
           readTransaction(call, { hash, confirmed, ours: config, head }),
         ),
       ),
@@ -144,7 +153,7 @@ export function createEvmChain({
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))
-      return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
+      return decoded ? namesOfHubCall(decodeHubMessage(fromHex(decoded.message))) : []
     },
     quote: (request) =>
       asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
@@ -160,27 +169,27 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     refunds,
     primaryName,
     isValidSignature: forUse('wallets').isValidSignature,
-    transaction: cacheByKey(status.transaction, TX_STATE_CACHE),
+    transaction: cacheByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
     replacement: cacheByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE),
+    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
   }
 }
 
 export const createChainRpc = (
   { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
-  onFault?: PoolOptions<Hex>['onFault'],
-): Rpc =>
-  createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
+  onFault?: RpcPoolOptions<Hex>['onFault'],
+): EvmRpc =>
+  createEvmRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
 export async function readHeads(
-  call: Call,
+  call: RpcCall,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
 ): Promise<ChainHeads> {
   const { tag, confirmedOf } = confirmationRulesOf(confirmation)
   const [latest, tagged] = await Promise.all([
-    getHeader(call, 'latest'),
-    tag && getHeader(call, tag),
+    getBlockHeader(call, 'latest'),
+    tag && getBlockHeader(call, tag),
   ])
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   return {
@@ -196,25 +205,25 @@ export async function readHeads(
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
-export async function readSharedConfirmed(
+export async function readSharedConfirmedBlock(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
   first: ChainHeads,
   nodes = 2,
 ): Promise<number> {
   const needed = Math.min(nodes, rpc.size)
   if (needed === 1) return first.confirmed
-  const read = async (call: Call) => (call === first.node ? first : readHeads(call, config))
+  const read = async (call: RpcCall) => (call === first.node ? first : readHeads(call, config))
   const heads = await rpc.onEveryNode(read, needed)
   const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
   return heights[needed - 1]!
 }
 
 async function owedOn(
-  rpc: Rpc,
+  rpc: EvmRpc,
   { communityPayments }: ChainConfig,
   question: OwedMoneyQuery,
-): Promise<OwedMoney[]> {
-  const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
+): Promise<MoneyOwedToPayer[]> {
+  const by = (contract: Hex) => (call: RpcCall) => readMoneyOwedToPayer(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
     // an address that was configured by mistake has no contract
@@ -225,10 +234,10 @@ async function owedOn(
   return owed.flat()
 }
 
-const withdrawalOn = async (rpc: Rpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
+const withdrawalOn = async (rpc: EvmRpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
   config.role === 'hub'
-    ? withdrawalOnHub(config.contract as Hex, to ?? bidder)
-    : rpc.onOneNode((call) => withdrawalOnSpoke(call, config, bidder, to))
+    ? hubWithdrawalTransaction(config.contract as Hex, to ?? bidder)
+    : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, to))
 
 /** Quotes a registration on the hub, where a bid is the transaction's value. */
 function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {

@@ -1,14 +1,14 @@
 import { toEventSelector } from 'viem'
 import { expect, it } from 'vitest'
 import type { Hex } from '../chain.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { decodeLogs, RECEIVED_TOPIC } from './decodeLogs.js'
 import type { RawLog } from './logs.js'
 
 const CONTRACT: Hex = `0x${'11'.repeat(20)}`
 const CREDITED_TOPIC = toEventSelector('Credited(bytes32,uint32,uint256)')
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
-const unasked: Call = async () => Promise.reject(new Error('nothing is asked'))
+const unasked: RpcCall = async () => Promise.reject(new Error('nothing is asked'))
 
 function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
   const blockHash = word(7n)

@@ -14,14 +14,15 @@ import type {
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
+import { mapInBatches } from '../rpc/batches.js'
 import { transientError } from '../rpc/errors.js'
-import { type Call, inBatches } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
-import { decodePaymentEnds, decodePayments, PAYMENT_TOPIC } from './community/logs.js'
+import { decodePaymentEnds, decodePayments, PAYMENT_EVENT_TOPIC } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
 import { CONTRACT_EVENTS, eventTopicsOf, isLogOfEvent, malformedLogError } from './events.js'
 import {
-  blockOfPosition,
+  blockOfLogPosition,
   getReceipt,
   type LogFilter,
   logLocation,
@@ -48,7 +49,7 @@ export interface DecodedLogs {
   places: number[]
 }
 
-export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
+export const mergeDecodedLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   entries: parts.flatMap(({ entries }) => entries),
   received: parts.flatMap(({ received }) => received),
   sent: parts.flatMap(({ sent }) => sent),
@@ -60,8 +61,8 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
 })
 
 /** Numbers of the blocks that have logs, ascending. */
-export const logBlocksOf = ({ places }: DecodedLogs): number[] => [
-  ...new Set(places.map((place) => blockOfPosition(place))),
+export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
+  ...new Set(places.map((place) => blockOfLogPosition(place))),
 ]
 
 /** Number of decoded logs that cause an entry, a message or a payment, or end a payment. */
@@ -92,7 +93,11 @@ export interface ContractAddresses {
   communityPayments?: Hex | undefined
 }
 
-export function logFilterOf({ role, contract, communityPayments }: ContractAddresses): LogFilter {
+export function logFilterOfContracts({
+  role,
+  contract,
+  communityPayments,
+}: ContractAddresses): LogFilter {
   const topics = eventTopicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
   return {
@@ -111,7 +116,7 @@ export function isRegistrationLog(
   if (first === undefined) return false
   return (
     (address === contract && topics.includes(first)) ||
-    (address === communityPayments && first === PAYMENT_TOPIC)
+    (address === communityPayments && first === PAYMENT_EVENT_TOPIC)
   )
 }
 
@@ -127,12 +132,12 @@ const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
  * @throws RpcError transient for a log that our contracts can't have emitted
  */
 export async function decodeLogs(
-  call: Call,
+  call: RpcCall,
   chain: ContractAddresses & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found = mergeLogs([])
+  const found = mergeDecodedLogs([])
   const { role, contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
@@ -228,7 +233,7 @@ function creditMove(log: RawLog): HubCreditChange {
  * indexed field, so a query by range returns every application's packets.
  */
 async function readPacketSent(
-  call: Call,
+  call: RpcCall,
   endpoint: Hex,
   sentLogs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
@@ -236,7 +241,7 @@ async function readPacketSent(
   const hashes = [...new Set(sentLogs.map((log) => log.transactionHash))]
   const RECEIPTS_AT_ONCE = 16
   const read = async (hash: Hex) => [hash, await getReceipt(call, hash)] as const
-  const receipts = new Map(await inBatches(hashes, RECEIPTS_AT_ONCE, read))
+  const receipts = new Map(await mapInBatches(hashes, RECEIPTS_AT_ONCE, read))
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)
     if (!receipt)

@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem'
 import type { Hex } from '../chain.js'
-import { RefutedError } from '../rpc/errors.js'
+import { RefutedAnswerError } from '../rpc/errors.js'
 import type { RawLog } from './logs.js'
 
 /** One of our contracts on a chain. */
@@ -110,6 +110,6 @@ const isWord = (topic: Hex, padding: string): boolean =>
 
 /** Error for a log that its contract can't have emitted. */
 export const malformedLogError = ({ address, blockNumber, logIndex }: RawLog): Error =>
-  new RefutedError(
+  new RefutedAnswerError(
     `eth_getLogs: log ${Number(logIndex)} of block ${Number(blockNumber)} is not one that ${address} emits`,
   )

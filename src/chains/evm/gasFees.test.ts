@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  baseFeeOf,
+  baseFeePerGasOf,
   capGasFees,
+  defaultGasPriceCapWei,
   doubledGasFees,
   estimateGasFees,
   type GasFees,
   MIN_PRIORITY_FEE_WEI,
   maxTransactionCostWei,
-  priceCapWei,
   replacementGasFees,
 } from './gasFees.js'
 
@@ -112,7 +112,7 @@ describe('fees', () => {
     const caps = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     fc.assert(
       fc.property(estimate, floors, caps, (fresh, floorWei, roomWei) => {
-        const baseWei = baseFeeOf(fresh)
+        const baseWei = baseFeePerGasOf(fresh)
         const capWei = baseWei + floorWei + roomWei
         const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees) =>
           maxPriorityFeePerGas >= floorWei && maxFeePerGas >= baseWei + floorWei
@@ -174,9 +174,9 @@ describe('a cap on the price of gas', () => {
   })
 
   it('is twenty times the median of a day, and a gwei at least', () => {
-    expect(priceCapWei([3n * GWEI, 1n * GWEI, 900n * GWEI])).toBe(60n * GWEI)
-    expect(priceCapWei([1n, 2n])).toBe(GWEI)
-    expect(priceCapWei([])).toBe(GWEI)
-    expect(priceCapWei([GWEI], 30n * GWEI)).toBe(600n * GWEI)
+    expect(defaultGasPriceCapWei([3n * GWEI, 1n * GWEI, 900n * GWEI])).toBe(60n * GWEI)
+    expect(defaultGasPriceCapWei([1n, 2n])).toBe(GWEI)
+    expect(defaultGasPriceCapWei([])).toBe(GWEI)
+    expect(defaultGasPriceCapWei([GWEI], 30n * GWEI)).toBe(600n * GWEI)
   })
 })

@@ -34,7 +34,7 @@ export function estimateGasFees(
 }
 
 /** The base fee of the next block, calculated back from an estimate. */
-export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint =>
+export const baseFeePerGasOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
@@ -76,7 +76,7 @@ export function doubledGasFees(offered: GasFees, fresh: GasFees, capWei: bigint)
  * @returns null where the base fee is above the cap: the transaction cannot be mined
  */
 export function capGasFees(estimate: GasFees, capWei: bigint): GasFees | null {
-  if (baseFeeOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
+  if (baseFeePerGasOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
   const maxFeePerGas = min(estimate.maxFeePerGas, capWei)
   return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
 }
@@ -88,8 +88,10 @@ const CAP_FACTOR = 20n
  * The highest gas price to pay where none is configured: twenty times the median price of recent blocks, or twenty
  * times the tip that the node suggests where that is higher. At least 1 gwei.
  */
-export const priceCapWei = (pricesWei: readonly bigint[], demandWei: bigint = 0n): bigint =>
-  max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), demandWei))
+export const defaultGasPriceCapWei = (
+  pricesWei: readonly bigint[],
+  demandWei: bigint = 0n,
+): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), demandWei))
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)

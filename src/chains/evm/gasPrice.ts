@@ -1,8 +1,8 @@
 import type { ChainConfig } from '../../config/index.js'
 import { fallbackIfFailing, transientError } from '../rpc/errors.js'
-import type { Call, Rpc } from '../rpc/evm.js'
-import { cacheFor } from '../rpc/served.js'
-import { estimateGasFees, type GasFees, priceCapWei } from './gasFees.js'
+import type { EvmRpc, RpcCall } from '../rpc/evm.js'
+import { cacheForDuration } from '../rpc/served.js'
+import { defaultGasPriceCapWei, estimateGasFees, type GasFees } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
@@ -23,7 +23,7 @@ const DEMAND_MS = 600_000
 /**
  * Remembers the tip that a mempool demanded when it refused a transaction, wei. 0 while none has. Kept in memory only.
  */
-export function createDemandedTip() {
+export function createDemandedTipMemory() {
   let demandWei = 0n
   let untilMs = Number.NEGATIVE_INFINITY
   return {
@@ -39,17 +39,17 @@ export function createDemandedTip() {
   }
 }
 
-export type DemandedTip = ReturnType<typeof createDemandedTip>
+export type DemandedTipMemory = ReturnType<typeof createDemandedTipMemory>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
-const readDemand = async (ask: Call): Promise<bigint> =>
+const readDemand = async (ask: RpcCall): Promise<bigint> =>
   BigInt(await fallbackIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
  * Estimates fees from one node's answers. `createGasPriceCap` limits them.
  * @param demandWei tip that a mempool has demanded
  */
-export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<GasFees> {
+export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise<GasFees> {
   const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const [history, suggestedWei] = await Promise.all([
     ask<FeeHistory>('eth_feeHistory', asked),
@@ -65,7 +65,7 @@ export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<GasFe
 }
 
 /** Calculates the cap from one node's answers. @throws RpcError where the node has no prices */
-async function readCap(ask: Call): Promise<bigint> {
+async function readCap(ask: RpcCall): Promise<bigint> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
   // the last element is the next block's base fee
@@ -74,7 +74,7 @@ async function readCap(ask: Call): Promise<bigint> {
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
   // without prices the cap is its minimum, at which nothing is mined on a busy chain
   if (prices.length === 0) throw transientError('eth_feeHistory: no price of recent blocks')
-  return priceCapWei(prices, await readDemand(ask))
+  return defaultGasPriceCapWei(prices, await readDemand(ask))
 }
 
 /**
@@ -83,7 +83,7 @@ async function readCap(ask: Call): Promise<bigint> {
  * @returns a function that throws ChainUnavailableError while no node has returned prices
  */
 export function createGasPriceCap(
-  rpc: Rpc,
+  rpc: EvmRpc,
   { local, maxGasPriceWei }: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>,
 ): () => Promise<bigint> {
   if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
@@ -91,5 +91,5 @@ export function createGasPriceCap(
     const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return cacheFor(HOUR_MS, ask)
+  return cacheForDuration(HOUR_MS, ask)
 }

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { sent } from '../../../test/model/nonceJobs.js'
-import type { Call } from '../rpc/evm.js'
-import { agreedNonceView, type NodeView, observeJob, type Signer } from './jobView.js'
+import type { RpcCall } from '../rpc/evm.js'
+import {
+  agreedNonceJobState,
+  type NonceJobStateOnNode,
+  readNonceJobState,
+  type TransactionSigner,
+} from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
-const look = (change: Partial<NodeView> = {}): NodeView => ({
+const look = (change: Partial<NonceJobStateOnNode> = {}): NonceJobStateOnNode => ({
   head: 10,
   confirmedHead: 8,
   done: 'confirmed',
@@ -15,7 +20,7 @@ const look = (change: Partial<NodeView> = {}): NodeView => ({
 
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(agreedNonceView([look(), look()], false)).toMatchObject({
+    expect(agreedNonceJobState([look(), look()], false)).toMatchObject({
       done: 'confirmed',
       mined,
       isSure: true,
@@ -33,12 +38,15 @@ describe('two nodes', () => {
     ],
     ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(agreedNonceView([look(), second], false)).toMatchObject({ ...expected, isSure: true })
-    expect(agreedNonceView([second, look()], false)).toMatchObject(expected)
+    expect(agreedNonceJobState([look(), second], false)).toMatchObject({
+      ...expected,
+      isSure: true,
+    })
+    expect(agreedNonceJobState([second, look()], false)).toMatchObject(expected)
   })
 
   it('of which one does not have the block yet count as one', () => {
-    expect(agreedNonceView([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
+    expect(agreedNonceJobState([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
       done: 'confirmed',
       isSure: false,
     })
@@ -49,7 +57,7 @@ describe('two nodes', () => {
  * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
  * @param receipt what the node's receipt has
  */
-function seenWith(receipt: object): Promise<NodeView> {
+function seenWith(receipt: object): Promise<NonceJobStateOnNode> {
   const hash = `0x${'aa'.repeat(32)}` as const
   const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
   const answers: Record<string, unknown> = {
@@ -57,12 +65,12 @@ function seenWith(receipt: object): Promise<NodeView> {
     eth_getTransactionCount: '0x4',
     eth_getTransactionReceipt: { transactionHash: '0x1', blockNumber: '0x7', logs: [], ...receipt },
   }
-  const call = (async (method: string) => answers[method]) as Call
+  const call = (async (method: string) => answers[method]) as RpcCall
   const signer = {
     chain: { config: { confirmation: { kind: 'depth', blocks: 0 } } },
     account: { address: `0x${'11'.repeat(20)}` },
-  } as unknown as Signer
-  return observeJob(call, signer, { kind: 'noop' }, sent)
+  } as unknown as TransactionSigner
+  return readNonceJobState(call, signer, { kind: 'noop' }, sent)
 }
 
 it.each([
@@ -85,6 +93,6 @@ it.each([
 )
 
 it('one node is enough for a local chain', () => {
-  expect(agreedNonceView([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
-  expect(agreedNonceView([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
+  expect(agreedNonceJobState([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
+  expect(agreedNonceJobState([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
 })

@@ -3,18 +3,18 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import { type Call, rpcQuantity } from '../rpc/evm.js'
-import { type PaidBid, readDeliveredFlags, readPacketState } from './bridge/calls.js'
+import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { type PaidBid, readPacketState, readPaymentDeliveredFlags } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
-import { arePaymentsEnded, type EndedPayment } from './community/ending.js'
+import { arePaymentsEnded, type PaymentToEnd } from './community/ending.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
 /** A job whose transactions share a nonce. */
 export type NonceJob = JobProgress<EvmJobTx>
 
-export interface Signer {
+export interface TransactionSigner {
   chain: EvmChain
   account: LocalAccount
 }
@@ -24,7 +24,7 @@ export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
-  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly EndedPayment[] }
+  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
 export interface MinedReceipt {
@@ -40,7 +40,7 @@ export interface MinedReceipt {
  * A job as the nodes see it. The nonce is read before the receipts: otherwise a transaction that is mined in between
  * looks lost.
  */
-export interface NonceView {
+export interface NonceJobState {
   /** Number of the newest block. */
   head: number
   /** Whether the job's effect is on chain. Another sender may have caused it. */
@@ -56,7 +56,7 @@ export interface NonceView {
   isSure: boolean
 }
 
-export type NodeView = Omit<NonceView, 'isSure'> & { confirmedHead: number }
+export type NonceJobStateOnNode = Omit<NonceJobState, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */
 const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
@@ -71,7 +71,10 @@ type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
  * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
  * confirm. Ignores nodes that have not yet reached the first node's confirmed block.
  */
-export function agreedNonceView(views: readonly NodeView[], isLocal: boolean): NonceView {
+export function agreedNonceJobState(
+  views: readonly NonceJobStateOnNode[],
+  isLocal: boolean,
+): NonceJobState {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -95,12 +98,12 @@ export function agreedNonceView(views: readonly NodeView[], isLocal: boolean): N
 }
 
 /** Reads a job's state from one node. @param ask calls the node */
-export async function observeJob(
-  ask: Call,
-  { chain, account }: Signer,
+export async function readNonceJobState(
+  ask: RpcCall,
+  { chain, account }: TransactionSigner,
   call: JobCall,
   job: NonceJob,
-): Promise<NodeView> {
+): Promise<NonceJobStateOnNode> {
   const { latest, confirmed } = await readHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
   const nonce = await readNonce(ask, account.address, job.nonce, heads)
@@ -117,11 +120,11 @@ export async function observeJob(
 }
 
 async function readNonce(
-  ask: Call,
+  ask: RpcCall,
   signer: Hex,
   nonce: number | null,
   { latest, confirmed }: HeadNumbers,
-): Promise<NonceView['nonce']> {
+): Promise<NonceJobState['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
     Number(await ask<Hex>('eth_getTransactionCount', [signer, rpcQuantity(block)]))
@@ -132,15 +135,15 @@ async function readNonce(
 }
 
 async function readDone(
-  ask: Call,
+  ask: RpcCall,
   call: JobCall,
   { kind }: Pick<NonceJob, 'kind'>,
   { latest, confirmed }: HeadNumbers,
-): Promise<NonceView['done']> {
+): Promise<NonceJobState['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
-      return readDeliveredFlags(ask, call.hub, call.bids, rpcQuantity(block))
+      return readPaymentDeliveredFlags(ask, call.hub, call.bids, rpcQuantity(block))
     if ('payments' in call) return arePaymentsEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
@@ -162,7 +165,7 @@ const atConfirmed = async <T>(
     : fallbackOnExpectedError(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(
-  ask: Call,
+  ask: RpcCall,
   { txs }: NonceJob,
   confirmed: number,
 ): Promise<MinedReceipt | null> {

@@ -3,7 +3,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { MissingDataError, transientError } from '../rpc/errors.js'
-import { type Call, parseQuantity, rpcQuantity } from '../rpc/evm.js'
+import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -39,18 +39,18 @@ export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
   return value === 1
 }
 
-export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
+export const getReceipt = (call: RpcCall, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
 /** Logs of a range with the headers of its first and last block, from one node. */
 export interface LogRange {
   logs: RawLog[]
-  first: Header
-  last: Header
+  first: BlockHeader
+  last: BlockHeader
 }
 
 /** The fields of a block's header that we read. */
-export interface Header {
+export interface BlockHeader {
   number: number
   hash: Hex
   parentHash: Hex
@@ -59,10 +59,10 @@ export interface Header {
 
 type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 
-export async function getHeader(
-  call: Call,
+export async function getBlockHeader(
+  call: RpcCall,
   block: number | 'latest' | NonNullable<ConfirmationRules['tag']> | Hex,
-): Promise<Header | null> {
+): Promise<BlockHeader | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [
     typeof block === 'number' ? rpcQuantity(block) : block,
@@ -83,7 +83,7 @@ export async function getHeader(
 }
 
 /** @throws RpcError transient where a header is not the parent of the next */
-export function assertHeadersLinked(headers: readonly Header[]): void {
+export function assertHeadersLinked(headers: readonly BlockHeader[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
       throw transientError(
@@ -104,15 +104,15 @@ export interface LogFilter {
  * @throws RpcError
  */
 export async function readLogs(
-  call: Call,
+  call: RpcCall,
   filter: LogFilter,
   from: number,
   to: number,
 ): Promise<LogRange> {
   const [logs, last, first] = await Promise.all([
     listLogs(call, filter, from, to),
-    getHeader(call, to),
-    from === to ? null : getHeader(call, from),
+    getBlockHeader(call, to),
+    from === to ? null : getBlockHeader(call, from),
   ])
   if (!last || (from !== to && !first))
     throw new MissingDataError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
@@ -127,7 +127,7 @@ export async function readLogs(
 }
 
 async function listLogs(
-  call: Call,
+  call: RpcCall,
   { addresses, topics }: LogFilter,
   from: number,
   to: number,
@@ -147,9 +147,9 @@ async function listLogs(
  * @throws RpcError
  */
 export async function getBlockLogs(
-  call: Call,
+  call: RpcCall,
   { addresses, topics }: LogFilter,
-  header: Header,
+  header: BlockHeader,
 ): Promise<RawLog[]> {
   const filter = { address: addresses, topics: [topics], blockHash: header.hash }
   const found = await call<RawLog[]>('eth_getLogs', [filter])
@@ -175,7 +175,7 @@ export const logPosition = ({ blockNumber, logIndex }: RawLog): number =>
   Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
 
 /** Block number of a position. */
-export const blockOfPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
+export const blockOfLogPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
 
 /**
  * Checks and sorts a node's logs, and drops duplicates.

@@ -1,7 +1,7 @@
 import { type Hex, parseAbi } from 'viem'
 import { fallbackIfRefused } from '../rpc/errors.js'
-import type { Call } from '../rpc/evm.js'
-import { contractReader } from './contracts/read.js'
+import type { RpcCall } from '../rpc/evm.js'
+import { createContractReader } from './contracts/read.js'
 
 const registrarAbi = parseAbi(['function nameForAddr(address) view returns (string)'])
 
@@ -9,11 +9,11 @@ const registrarAbi = parseAbi(['function nameForAddr(address) view returns (stri
  * The primary name that an account set at a reverse registrar (ENSIP-19). Null if it set none, or if the registrar does
  * not have this function, such as Ethereum's first registrar.
  */
-export async function primaryNameOn(
-  call: Call,
+export async function readPrimaryName(
+  call: RpcCall,
   registrar: Hex,
   account: Hex,
 ): Promise<string | null> {
-  const read = contractReader(call, registrar, registrarAbi)
+  const read = createContractReader(call, registrar, registrarAbi)
   return (await fallbackIfRefused(read('nameForAddr', [account]), null)) || null
 }

@@ -4,16 +4,16 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
 import {
-  ContradictingError,
+  ContradictingNodeError,
   MissingDataError,
   NodeError,
-  RefutedError,
+  RefutedAnswerError,
   RpcError,
   transientError,
 } from '../rpc/errors.js'
-import { type Call, rpcQuantity } from '../rpc/evm.js'
-import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
-import { getHeader, type Header, type RawLog } from './logs.js'
+import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from './community/logs.js'
+import { type BlockHeader, getBlockHeader, type RawLog } from './logs.js'
 
 /** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface RecordingContract {
@@ -61,14 +61,14 @@ export function recordingContracts({
 }
 
 /** Record before the first log. */
-export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
+export const emptyChainRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
   recordingContracts(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Record as stored with a checkpoint. It includes the block's parent hash and the contracts' addresses, so the record
  * of another block or of other contracts is not mistaken for it.
  */
-export const packRecord = (
+export const packChainRecord = (
   contracts: RecordedContracts,
   parentHash: Buffer,
   record: ChainRecord,
@@ -82,7 +82,7 @@ export const packRecord = (
 const STORED = 20 + WORD
 
 /** Running hash of each contract as of a checkpoint. Null for contracts that were not stored with the checkpoint. */
-export function unpackRecord(
+export function unpackChainRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
   stored: Buffer | null,
@@ -96,7 +96,7 @@ export function unpackRecord(
 
 /**
  * What logs of a chain add to its record: for each event the words of its fields, in the contract's order.
- * @param logs all logs that `logFilterOf` requests, in order, each with exactly the words of its event (`isLogOfEvent`)
+ * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event (`isLogOfEvent`)
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
@@ -114,12 +114,12 @@ export function runningHashInputs(
     const contract = recording[contractIndex]
     if (!contract) continue
     const [topic, id] = log.topics
-    if (topic === PAYMENT_TOPIC) {
+    if (topic === PAYMENT_EVENT_TOPIC) {
       bid = log
       continue
     }
-    if (topic === HELD_TOPIC && idOf(bid, log, contract.address) !== id)
-      throw new RefutedError(
+    if (topic === HELD_EVENT_TOPIC && idOf(bid, log, contract.address) !== id)
+      throw new RefutedAnswerError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
@@ -132,7 +132,10 @@ export function runningHashInputs(
   return found
 }
 
-export function extendRecord(before: ChainRecord, logs: readonly RunningHashInput[]): ChainRecord {
+export function extendChainRecord(
+  before: ChainRecord,
+  logs: readonly RunningHashInput[],
+): ChainRecord {
   const after = [...before]
   for (const { contractIndex, words } of logs) {
     const message = Buffer.allocUnsafe(WORD + words.length / 2)
@@ -152,15 +155,15 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 }
 
 /** A block as of which a contract is read. */
-export type RecordBlock = Pick<Header, 'number' | 'hash'>
+export type RecordBlock = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
  * Reads a chain's record from its contracts as of a block.
  * @param number of the block, for nodes that accept no hash; without it such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
  */
-export async function readRecord(
-  call: Call,
+export async function readChainRecord(
+  call: RpcCall,
   contracts: RecordedContracts,
   blockHash: Buffer,
   number: number | null = null,
@@ -185,7 +188,7 @@ export async function readRecord(
  * hashes by number, between two reads of the header.
  */
 async function readAt<T>(
-  call: Call,
+  call: RpcCall,
   method: 'eth_call' | 'eth_getCode',
   what: unknown,
   { number, hash }: { number: number | null; hash: Hex },
@@ -197,10 +200,12 @@ async function readAt<T>(
     if (!isAnswer || error.fault === 'rate_limited' || number === null) throw error
   }
   const assertHeader = async () => {
-    const header = await getHeader(call, number)
+    const header = await getBlockHeader(call, number)
     if (!header) throw new MissingDataError(`${method}: the node does not have block ${number}`)
     if (header.hash !== hash)
-      throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
+      throw new ContradictingNodeError(
+        `${method}: the node has another block ${number} than ${hash}`,
+      )
   }
   await assertHeader()
   const answer = await call<T>(method, [what, rpcQuantity(number)])

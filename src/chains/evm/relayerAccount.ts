@@ -13,7 +13,7 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { EvmSigningKey } from '../../config/relayerKey.js'
 import { errorSentence, isInternalError } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { type Call, createRpcCaller } from '../rpc/evm.js'
+import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 
 /** A remote signer did not sign, or signed something else. Callers may try again. */
 export class SignerUnavailableError extends ChainUnavailableError {
@@ -33,14 +33,14 @@ export const relayerAccount = (
 ): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, createRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
+    : remoteAccount(key.address, createEvmRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
  * answer is used, and only for the requested transaction: anything else that the signer signed recovers another sender.
  * @throws SignerUnavailableError by its methods
  */
-function remoteAccount(address: Hex, ask: Call): LocalAccount {
+function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   return toAccount({
     address,
     async signTransaction(transaction) {

@@ -7,32 +7,32 @@ import {
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { addPriceMargin } from '../margins.js'
-import { type Call, type Rpc, rpcQuantity } from '../rpc/evm.js'
+import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
+  contractErrorOfRevert,
   deliverBidsCall,
   executePacketCall,
   readPacketState,
-  revertReason,
   verifyPacketCall,
 } from './bridge/calls.js'
 import { refuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
-import { contractReader } from './contracts/read.js'
+import { createContractReader } from './contracts/read.js'
 import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
-import { createDemandedTip, type DemandedTip, readFees } from './gasPrice.js'
+import { createDemandedTipMemory, type DemandedTipMemory, readGasFees } from './gasPrice.js'
 import {
-  agreedNonceView,
+  agreedNonceJobState,
   type JobCall,
   type NonceJob,
-  type NonceView,
-  observeJob,
-  type Signer,
+  type NonceJobState,
+  readNonceJobState,
+  type TransactionSigner,
 } from './jobView.js'
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
-export type PreparedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
+export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
 /** A job's view of its chain and signer. Each method throws the errors of the transport. */
 export type NonceSender = ReturnType<typeof createNonceSender>
@@ -48,11 +48,11 @@ const TX_GAS = 21_000n
 const MAX_TX_GAS = 1n << 24n
 
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
-export type RpcCallCache = (ask: Call) => Call
+export type RpcCallCache = (ask: RpcCall) => RpcCall
 
 /** Starts a cache for one batch. Failed calls are not cached. */
 export function createRpcCallCache(): RpcCallCache {
-  const nodes = new Map<Call, Map<string, Promise<unknown>>>()
+  const nodes = new Map<RpcCall, Map<string, Promise<unknown>>>()
   return (ask) => {
     const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
     nodes.set(ask, answers)
@@ -73,24 +73,24 @@ export function createRpcCallCache(): RpcCallCache {
  * @param demand tip that mempools demanded for the signer's transactions
  */
 export function createNonceSender(
-  { chain, account }: Signer,
+  { chain, account }: TransactionSigner,
   call: JobCall,
   memo: RpcCallCache = (ask) => ask,
-  demand: DemandedTip = createDemandedTip(),
+  demand: DemandedTipMemory = createDemandedTipMemory(),
 ) {
   const { rpc, config } = chain
   const from = account.address
   const callFor = (purpose: TxPurpose) =>
     purpose === 'cancel' || call.kind === 'noop' ? null : call
   return {
-    async look(job: NonceJob): Promise<NonceView> {
+    async look(job: NonceJob): Promise<NonceJobState> {
       const views = await rpc.onEveryNode((ask) =>
-        observeJob(memo(ask), { chain, account }, call, job),
+        readNonceJobState(memo(ask), { chain, account }, call, job),
       )
-      return agreedNonceView(views, config.local)
+      return agreedNonceJobState(views, config.local)
     },
     /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
-    prepare: (job: NonceJob, purpose: TxPurpose): Promise<PreparedTx> =>
+    prepare: (job: NonceJob, purpose: TxPurpose): Promise<SimulatedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
@@ -133,8 +133,8 @@ type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees
  * @returns the newest block when a node accepted the transaction; null where that block could not be read
  * @throws the node's refusal; ChainUnavailableError
  */
-export async function broadcastTransaction(rpc: Rpc, raw: Hex): Promise<number | null> {
-  const hand = async (ask: Call) => {
+export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
+  const hand = async (ask: RpcCall) => {
     const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
     try {
       await ask('eth_sendRawTransaction', [raw])
@@ -168,12 +168,12 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
 }
 
 async function prepareTransfer(
-  ask: Call,
+  ask: RpcCall,
   from: Hex,
   demandWei: bigint,
 ): Promise<{ gas: bigint; fees: GasFees }> {
   return {
-    fees: await readFees(ask, demandWei),
+    fees: await readGasFees(ask, demandWei),
     gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
   }
 }
@@ -185,14 +185,14 @@ interface CallOrder {
 }
 
 async function prepareCall(
-  ask: Call,
+  ask: RpcCall,
   from: Hex,
   { call, valueWei, demandWei }: CallOrder,
-): Promise<PreparedTx> {
+): Promise<SimulatedTx> {
   // a rewind removed the payments: their fields are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
-  const fees = await readFees(ask, demandWei)
+  const fees = await readGasFees(ask, demandWei)
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -208,7 +208,7 @@ async function prepareCall(
       ? { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
       : { gas, fees }
   } catch (error) {
-    const reason = revertReason(error)
+    const reason = contractErrorOfRevert(error)
     if (reason === null) throw error
     return { failure: await failureOf(ask, call, reason) }
   }
@@ -218,17 +218,17 @@ async function prepareCall(
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 
 /** The failure of a simulated call. A bid above the daily limit of deliveries can never succeed, so it is permanent. */
-async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFailure> {
+async function failureOf(ask: RpcCall, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: PARKED_ABOVE_DELIVERY_LIMIT }
   return { class: 'revert', reason }
 }
 
 async function isAboveLimit(
-  ask: Call,
+  ask: RpcCall,
   { hub, bids }: Extract<JobCall, { kind: 'deliver' }>,
 ): Promise<boolean> {
-  const limit = await contractReader(ask, hub, hubAbi)('deliverLimit')
+  const limit = await createContractReader(ask, hub, hubAbi)('deliverLimit')
   return bids.length === 1 && bids[0]!.amountWei > limit
 }
 
@@ -236,7 +236,7 @@ async function isAboveLimit(
  * Gas limit with which the receiver gets the gas that the packet's options ask for, within the limit of a transaction.
  * The endpoint forwards all but a 64th of its remaining gas (EIP-150). Null for calls without such options.
  */
-async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | null> {
+async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | null> {
   if (call.kind !== 'execute') return null
   const { behind } = await readPacketState(ask, call.endpoint, call.packet, 'latest')
   const around =
@@ -250,7 +250,7 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
  * @returns null while gas costs more than the cap
  */
 export async function signNoopTransaction(
-  { chain, account }: Signer,
+  { chain, account }: TransactionSigner,
   nonce: number,
   capWei: bigint,
 ): Promise<EvmJobTx | null> {

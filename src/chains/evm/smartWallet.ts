@@ -5,10 +5,10 @@ import {
   type EvmPort,
   type Hex,
   rethrowAsUnavailable,
-  type SignatureQuery,
+  type SignatureCheckQuery,
 } from '../chain.js'
 import { fallbackIfRefused } from '../rpc/errors.js'
-import type { Call, Rpc } from '../rpc/evm.js'
+import type { EvmRpc, RpcCall } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
 import { cacheByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
@@ -34,7 +34,7 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
+export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
   const hasCode = cacheByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
@@ -70,7 +70,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
 }
 
 /** Null for a wrapped signature that is malformed or not accepted. */
-function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuery): Hex | null {
+function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureCheckQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
   const parts = wrapped
@@ -96,5 +96,5 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
 }
 
 /** Runs the probe: an `eth_call` without a receiver that "deploys" its answer. Any answer but `YES` is a no. */
-const probe = async (call: Call, data: Hex): Promise<boolean> =>
+const probe = async (call: RpcCall, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

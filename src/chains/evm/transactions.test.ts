@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
-import type { Call } from '../rpc/evm.js'
+import type { RpcCall } from '../rpc/evm.js'
 import { findTransactionByNonce, readTransaction, type TransactionQuery } from './transactions.js'
 
 const HASH = `0x${'ab'.repeat(32)}` as const
@@ -22,7 +22,7 @@ const RECEIPT = { transactionHash: HASH, status: '0x1', blockNumber: TX.blockNum
  */
 function read(receipt: object | null, confirmed: number) {
   const call = (async (method: string) =>
-    method === 'eth_getTransactionByHash' ? TX : receipt) as Call
+    method === 'eth_getTransactionByHash' ? TX : receipt) as RpcCall
   const ours: TransactionQuery['ours'] = { role: 'hub', contract: CONTRACT }
   const head = async () => ({ latest: BLOCK + 2, confirmed: BLOCK })
   return readTransaction(call, { hash: HASH, confirmed, ours, head })
@@ -74,7 +74,7 @@ function find(message: string) {
     if (method === 'eth_getBlockByNumber') return { transactions: [TX] }
     if (Number(block) < BLOCK - 3) throw gone
     return Number(block) < BLOCK ? TX.nonce : '0x8'
-  }) as Call
+  }) as RpcCall
   return findTransactionByNonce(call, { sender: CONTRACT, nonce: 7, confirmed: BLOCK + 2 })
 }
 

@@ -11,7 +11,7 @@ import {
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
-import { type Call, rpcQuantity } from '../rpc/evm.js'
+import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
@@ -37,7 +37,7 @@ export interface TransactionQuery {
 
 /** @throws RpcError transient where the node contradicts itself */
 export async function readTransaction(
-  call: Call,
+  call: RpcCall,
   { hash, confirmed, ours, head }: TransactionQuery,
 ): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
@@ -131,7 +131,7 @@ interface NonceQuestion {
  * @returns null while the nonce is unused up to `confirmed`, or where the needed state is pruned
  */
 export async function findTransactionByNonce(
-  call: Call,
+  call: RpcCall,
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
@@ -184,7 +184,7 @@ export async function findFirstBlockWhere(
 }
 
 export async function hasTransactionUsedNonce(
-  call: Call,
+  call: RpcCall,
   hash: Hex,
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<boolean> {

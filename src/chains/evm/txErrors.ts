@@ -1,5 +1,10 @@
-import { type ErrorShape, errorWithCauses, RpcError, revertData } from '../rpc/errors.js'
-import { UNKNOWN_REFUSAL } from '../rpc/errorTable.js'
+import {
+  type ClientErrorFields,
+  errorWithCauses,
+  RpcError,
+  revertDataOfError,
+} from '../rpc/errors.js'
+import { UNKNOWN_REFUSAL_REASON } from '../rpc/errorTable.js'
 
 /** Class of a node's error for a transaction. */
 export type TxErrorClass =
@@ -96,7 +101,7 @@ const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 /** Failure with a message that is in no row of the table. */
-const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL }
+const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL_REASON }
 
 /** The least tip or price that a mempool names in a refusal: in wei by geth and its forks, otherwise with a unit. */
 const DEMAND =
@@ -114,7 +119,7 @@ export function demandedTipWei(error: unknown): bigint | null {
 /** The nodes' messages in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error
-  const chain: readonly ErrorShape[] = errorWithCauses(error)
+  const chain: readonly ClientErrorFields[] = errorWithCauses(error)
   // viem appends URL and request on further lines of its messages: they do not come from the node
   const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
@@ -125,7 +130,7 @@ function wordsOf(error: unknown): string {
 
 /** Classifies a node's error. An unknown wording is transient, so an unknown wording never ends a job. */
 export function classifyTxError(error: unknown): TxFailure {
-  const chain: readonly ErrorShape[] = errorWithCauses(error)
+  const chain: readonly ClientErrorFields[] = errorWithCauses(error)
   // a node of a chain that is not configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
@@ -133,8 +138,10 @@ export function classifyTxError(error: unknown): TxFailure {
   const text = wordsOf(error)
   const line = TX_ERROR_TABLE.find(([, , wording]) => wording.test(text))
   if (line) return { class: line[0], reason: line[1] }
-  if (chain.some((one) => one.code === REVERT_CODE || revertData(one) !== null))
+  if (chain.some((one) => one.code === REVERT_CODE || revertDataOfError(one) !== null))
     return { class: 'revert', reason: 'reverted' }
-  const hasAnswered = chain.some((one) => one instanceof RpcError && one.reason === UNKNOWN_REFUSAL)
+  const hasAnswered = chain.some(
+    (one) => one instanceof RpcError && one.reason === UNKNOWN_REFUSAL_REASON,
+  )
   return hasAnswered ? UNKNOWN_WORDS : UNREACHABLE
 }

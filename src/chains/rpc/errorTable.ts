@@ -10,7 +10,7 @@ export type RpcFault =
   | 'transient'
 
 /** Parts of a node's error, by their source. */
-export interface ErrorParts {
+export interface RpcErrorParts {
   /** HTTP status; 0 without a response. */
   status: number
   /** Code of the JSON-RPC error; null where the response holds none. */
@@ -24,13 +24,13 @@ export interface ErrorParts {
 }
 
 /** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
-export type ErrorMeaning = RpcFault | 'unable'
+export type RpcErrorMeaning = RpcFault | 'unable'
 
 /** A row matches if all of its conditions hold. */
 interface ErrorRow {
   /** Clients and providers that answer with this error, or the standard that defines it. */
   source: string
-  fault: ErrorMeaning
+  fault: RpcErrorMeaning
   /** Reason in snake_case. */
   reason: string
   statuses?: readonly [least: number, most: number]
@@ -42,7 +42,7 @@ interface ErrorRow {
 type Wordings = readonly (readonly [source: string, words: RegExp])[]
 
 /** Rows for several wordings of the same meaning. */
-const wordRows = (fault: ErrorMeaning, reason: string, wordings: Wordings): ErrorRow[] =>
+const wordRows = (fault: RpcErrorMeaning, reason: string, wordings: Wordings): ErrorRow[] =>
   wordings.map(([source, words]) => ({ source, fault, reason, words }))
 
 /**
@@ -86,7 +86,7 @@ const RANGES: Wordings = [
 ]
 
 /** Errors that the HTTP status decides. */
-export const STATUS_TABLE: readonly ErrorRow[] = [
+export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
   // a revert: some proxies return it with HTTP status 500
@@ -102,7 +102,7 @@ export const STATUS_TABLE: readonly ErrorRow[] = [
  * call, so only an error by the rules of the EVM or the chain counts as a refusal. Wordings for sending are in
  * evm/txErrors.ts, for pruned state in evm/transactions.ts, for mints in solana/tokens.ts.
  */
-export const ERROR_TABLE: readonly ErrorRow[] = [
+export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
   { source: 'EIP-1474', fault: 'unable', reason: 'method_missing', codes: [-32_004] },
   { source: 'Alchemy, Helius', fault: 'rate_limited', reason: 'rate', codes: [429, -32_429] },
@@ -169,18 +169,21 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
  * Classifies an error by HTTP status, then by code, then by wording. The first matching row counts.
  * @returns the meaning, with a reason in snake_case
  */
-export function classifyErrorParts(parts: ErrorParts): { fault: ErrorMeaning; reason: string } {
+export function classifyErrorParts(parts: RpcErrorParts): {
+  fault: RpcErrorMeaning
+  reason: string
+} {
   const { status, code, byFamily } = parts
-  const byStatus = STATUS_TABLE.find((row) => matchesErrorRow(row, parts))
+  const byStatus = HTTP_STATUS_TABLE.find((row) => matchesErrorRow(row, parts))
   if (byStatus) return byStatus
   if (byFamily) return { fault: byFamily, reason: 'code' }
-  const row = ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
+  const row = RPC_ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
   return row ?? { fault: 'transient', reason: unknownOf(status, code) }
 }
 
 export function matchesErrorRow(
   row: ErrorRow,
-  { status, code, text, isRevert }: ErrorParts,
+  { status, code, text, isRevert }: RpcErrorParts,
 ): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
   // the EVM and the mempool answer only in JSON-RPC: a proxy's HTML page is no refusal
@@ -192,9 +195,9 @@ export function matchesErrorRow(
 }
 
 function unknownOf(status: number, code: number | null): string {
-  if (code !== null) return UNKNOWN_REFUSAL
+  if (code !== null) return UNKNOWN_REFUSAL_REASON
   return status >= 400 ? 'http_error' : 'unreachable'
 }
 
 /** Reason of an error whose wording is in no row. */
-export const UNKNOWN_REFUSAL = 'unknown_refusal'
+export const UNKNOWN_REFUSAL_REASON = 'unknown_refusal'

@@ -6,12 +6,12 @@ import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/fault
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
 import {
   type NodeErrorText,
-  RANGE_LIMITS,
-  RATE_LIMITS,
-  SERVER_ERRORS,
+  PROXY_SERVER_ERRORS,
+  RANGE_LIMIT_ERRORS,
+  RATE_LIMIT_ERRORS,
 } from '../../testing/faultProxy/nodeErrorTexts.js'
 import { isEvmFailure, type RpcError } from './errors.js'
-import { createRpc } from './evm.js'
+import { createEvmRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
 
@@ -52,7 +52,7 @@ const REVERTS: readonly NodeErrorText[] = [
 
 /** Refusals of a range of 1,429 blocks where 429 are allowed. The number must not be mistaken for HTTP status 429. */
 const TOO_WIDE: readonly NodeErrorText[] = [
-  ...RANGE_LIMITS,
+  ...RANGE_LIMIT_ERRORS,
   // Alchemy, with and without a plan
   {
     status: 400,
@@ -94,7 +94,7 @@ const LAGS = { status: 200, code: -32000 }
 
 /** Refusals of too frequent requests. */
 const TOO_OFTEN: readonly NodeErrorText[] = [
-  ...RATE_LIMITS,
+  ...RATE_LIMIT_ERRORS,
   {
     status: 429,
     code: 429,
@@ -117,7 +117,7 @@ afterEach(async () => {
 /** The classified error of a pool with one node. Checks that the callback gets the same error. */
 async function faultOf(url: string, method: string): Promise<RpcError> {
   const faults: RpcError[] = []
-  const rpc = createRpc({
+  const rpc = createEvmRpc({
     label: '1',
     urls: [url],
     chainId: CHAIN_ID,
@@ -151,7 +151,7 @@ async function sayer(
 describe('what nodes and providers say', () => {
   it.each([
     ...TOO_WIDE.map((wording) => ({ ...wording, fault: 'too_much' })),
-    ...SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
+    ...PROXY_SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
     // a node that lags does not refuse: another node may know the block
     ...['header not found', 'unknown block'].map((message) => ({
       ...LAGS,
@@ -201,7 +201,7 @@ describe('what nodes and providers say', () => {
     },
   )
 
-  it.each([...REVERTS, ...SERVER_ERRORS])(
+  it.each([...REVERTS, ...PROXY_SERVER_ERRORS])(
     '$message is no failure by the rules of the EVM',
     async (wording) => {
       expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)

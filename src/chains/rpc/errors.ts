@@ -41,11 +41,11 @@ export class MissingDataError extends RpcError {
 }
 
 /** A node returned another item than a second node did. Unlike a silent node, it has answered. */
-export class ContradictingError extends MissingDataError {}
+export class ContradictingNodeError extends MissingDataError {}
 
 /** An answer that contradicts data proved on the chain: its node lies, or has lost logs. */
-export class RefutedError extends RpcError {
-  override name = 'RefutedError'
+export class RefutedAnswerError extends RpcError {
+  override name = 'RefutedAnswerError'
   constructor(message: string) {
     super('transient', message)
   }
@@ -96,7 +96,7 @@ export const fallbackIfFailing = <T, const F>(asked: Promise<T>, fallback: F): P
   )
 
 /** Fields that errors of HTTP clients may have. */
-export interface ErrorShape {
+export interface ClientErrorFields {
   name?: string
   message?: string
   details?: string
@@ -108,7 +108,7 @@ export interface ErrorShape {
 }
 
 /** Where an error came from. */
-export interface ErrorSource {
+export interface RpcErrorSource {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
   /** Reactions to JSON-RPC codes in this family of chains. */
@@ -119,10 +119,10 @@ export interface ErrorSource {
 export function classifyRpcError(
   thrown: unknown,
   method: string,
-  { response, faults }: ErrorSource = {},
+  { response, faults }: RpcErrorSource = {},
 ): RpcError {
   if (thrown instanceof RpcError) return thrown
-  const error = thrown as ErrorShape
+  const error = thrown as ClientErrorFields
   const { status = 0, headers } = response ?? error
   const said = error.details || error.message || String(thrown)
   const isSocket = SOCKET_CODE.test(String(error.code))
@@ -136,20 +136,20 @@ export function classifyRpcError(
   return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
 
-interface ReadError extends Pick<ErrorSource, 'faults'> {
+interface ReadError extends Pick<RpcErrorSource, 'faults'> {
   status: number
   /** The node's message, or the response body. */
   said: string
 }
 
-function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) {
+function meaningOfError(error: ClientErrorFields, { status, said, faults }: ReadError) {
   if (error.code === TOO_LARGE_ERROR_CODE)
     return { fault: 'too_much', reason: 'answer_too_large' } as const
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
   const byFamily = code === null ? undefined : faults?.get(code)
-  const isRevert = revertData(error) !== null
+  const isRevert = revertDataOfError(error) !== null
   return classifyErrorParts({ status, code, text, isRevert, byFamily })
 }
 
@@ -158,7 +158,7 @@ function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) 
  * or an object (Hardhat, Ganache).
  * @returns null where the data has no selector
  */
-export function revertData({ data }: ErrorShape): `0x${string}` | null {
+export function revertDataOfError({ data }: ClientErrorFields): `0x${string}` | null {
   const text = innerData(innerData(data))
   if (typeof text !== 'string') return null
   const bytes = text.toLowerCase().replace(/^reverted /, '')
@@ -189,7 +189,7 @@ export const isEvmFailure = (error: unknown): boolean =>
 export const nodeMessagesIn = (error: RpcError): string => textOf(errorWithCauses(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
-const textOf = (chain: readonly ErrorShape[]): string =>
+const textOf = (chain: readonly ClientErrorFields[]): string =>
   chain
     .map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`)
     .join(' ')
@@ -197,7 +197,11 @@ const textOf = (chain: readonly ErrorShape[]): string =>
 /** An error and its causes, outermost first. Limited, since causes may form a circle. */
 export function errorWithCauses(error: unknown): object[] {
   const chain: object[] = []
-  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
+  for (
+    let e = error;
+    e && typeof e === 'object' && chain.length < 8;
+    e = (e as ClientErrorFields).cause
+  )
     chain.push(e)
   return chain
 }
@@ -215,8 +219,8 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isRetryable = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
-  !(error instanceof MissingDataError || error instanceof RefutedError)
+  !(error instanceof MissingDataError || error instanceof RefutedAnswerError)
 
 /** True if a node answered, but with other data than another node. */
 export const isContradicting = (error: Error | undefined): boolean =>
-  error instanceof ContradictingError || error instanceof RefutedError
+  error instanceof ContradictingNodeError || error instanceof RefutedAnswerError

@@ -4,9 +4,9 @@ import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
-import { waitFor } from '../../testing/processes/processes.js'
-import { RefutedError, RpcError } from './errors.js'
-import { createRpc, type Rpc } from './evm.js'
+import { waitForCondition } from '../../testing/processes/processes.js'
+import { RefutedAnswerError, RpcError } from './errors.js'
+import { createEvmRpc, type EvmRpc } from './evm.js'
 import { RpcNode } from './node.js'
 
 const CHAIN_ID = 31_337
@@ -60,9 +60,9 @@ async function answering(
   return { url, calls }
 }
 
-const pool = (...nodes: { url: string }[]): Rpc =>
-  createRpc({ label: '1', urls: nodes.map(({ url }) => url), chainId: CHAIN_ID })
-const gasPrice = (rpc: Rpc) => rpc.call<string>('eth_gasPrice', [])
+const pool = (...nodes: { url: string }[]): EvmRpc =>
+  createEvmRpc({ label: '1', urls: nodes.map(({ url }) => url), chainId: CHAIN_ID })
+const gasPrice = (rpc: EvmRpc) => rpc.call<string>('eth_gasPrice', [])
 const asked = ({ calls }: { calls: string[] }) =>
   calls.filter((method) => method === 'eth_gasPrice').length
 
@@ -84,9 +84,9 @@ describe('a node that asks to wait', () => {
     const started = performance.now()
     await expect(gasPrice(rpc)).rejects.toThrow('asked to wait')
     expect(asked(only)).toBe(1)
-    expect(await waitFor(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50)).toBe(
-      true,
-    )
+    expect(
+      await waitForCondition(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50),
+    ).toBe(true)
     expect(performance.now() - started).toBeGreaterThan(WAIT_S * 1_000 - 100)
   })
 
@@ -178,7 +178,7 @@ describe('a node that hangs', () => {
       await gasPrice(rpc)
       return rpc.health()[0]!.nodes[0]!.restMs === 0 && first.calls.at(-1) === 'eth_gasPrice'
     }
-    expect(await waitFor(isBack, 10_000, 50)).toBe(true)
+    expect(await waitForCondition(isBack, 10_000, 50)).toBe(true)
   }, 30_000)
 })
 
@@ -189,10 +189,10 @@ it('reports a node that the chain refutes, and asks it after the others, though 
   await rpc.onEveryNode((call) => call('eth_chainId', []))
   let refuted = 1
   await rpc.onEveryNode(async () => {
-    if (refuted-- > 0) throw new RefutedError('the logs do not make the record')
+    if (refuted-- > 0) throw new RefutedAnswerError('the logs do not make the record')
   })
   expect(rpc.health()[0]!.nodes.map(({ isWrong }) => isWrong)).toEqual([true, false])
-  await waitFor(async () => rpc.health()[0]!.nodes[0]!.restMs === 0, 10_000, 50)
+  await waitForCondition(async () => rpc.health()[0]!.nodes[0]!.restMs === 0, 10_000, 50)
   await rpc.onEveryNode((call) => call('eth_chainId', []))
   await gasPrice(rpc)
   expect(liar.calls).not.toContain('eth_gasPrice')
@@ -209,7 +209,7 @@ it('waits no longer for a node than it asked for, even if the system clock chang
   }
   free()
   const answers = () => gasPrice(rpc).then(Boolean, () => false)
-  expect(await waitFor(answers, 1_000 * WAIT_S + 4_000, 50)).toBe(true)
+  expect(await waitForCondition(answers, 1_000 * WAIT_S + 4_000, 50)).toBe(true)
 })
 
 describe('uses of the same nodes', () => {

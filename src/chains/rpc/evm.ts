@@ -1,10 +1,16 @@
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
-import { requireAnswerForm } from './forms.js'
+import { requireRpcAnswerForm } from './forms.js'
 import { createJsonClient, type JsonAnswer } from './http.js'
-import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
+import {
+  type RpcCall,
+  type RpcNodes,
+  RpcPool,
+  type RpcPoolOptions,
+  WrongChainError,
+} from './nodes.js'
 
-export { type Call, WrongChainError }
+export { type RpcCall, WrongChainError }
 
 export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
@@ -40,10 +46,13 @@ function timeoutOf(method: string, [filter]: readonly unknown[]): number {
 }
 
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
-export type Rpc = Nodes<Hex>
+export type EvmRpc = RpcNodes<Hex>
 
-export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId: number }): Rpc {
-  const readGenesis = async (host: string, call: Call): Promise<Hex> => {
+export function createEvmRpc({
+  chainId,
+  ...options
+}: RpcPoolOptions<Hex> & { chainId: number }): EvmRpc {
+  const readGenesis = async (host: string, call: RpcCall): Promise<Hex> => {
     const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
     if (answered !== chainId)
@@ -53,9 +62,9 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
     if (!block) throw transientError(`${host} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
-  return new NodePool({
+  return new RpcPool({
     ...options,
-    connect: (url, limitMs) => createRpcCaller(url, { limitMs }),
+    connect: (url, limitMs) => createEvmRpcCaller(url, { limitMs }),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
@@ -89,10 +98,10 @@ export interface CallOptions {
 /**
  * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
  */
-export function createRpcCaller(
+export function createEvmRpcCaller(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
-): Call {
+): RpcCall {
   const post = createJsonClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
@@ -108,7 +117,7 @@ export function createRpcCaller(
       if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined)
         throw transientError(`${method}: the answer holds no result`)
-      return requireAnswerForm<T>(method, answer.result)
+      return requireRpcAnswerForm<T>(method, answer.result)
     } catch (error) {
       throw classifyRpcError(error, method, { response: http, faults })
     }

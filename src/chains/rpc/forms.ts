@@ -116,7 +116,7 @@ const FORMS: Readonly<Record<string, Form>> = {
  * @returns the answer
  * @throws RpcError transient for an answer of another form than the method's
  */
-export function requireAnswerForm<T>(method: string, answer: unknown): T {
+export function requireRpcAnswerForm<T>(method: string, answer: unknown): T {
   if (FORMS[method] && !FORMS[method](answer))
     throw transientError(`${method}: the answer has another form`)
   return answer as T

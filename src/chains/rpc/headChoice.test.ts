@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { classifyHeads, type Head, LEAST_BLOCK_MS } from './headChoice.js'
+import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead } from './headChoice.js'
 
 const NOW = 1_700_000_000_000
 const BEHIND = 3
-const head = (height: number, timeMs: number | null = NOW): Head => ({ height, timeMs })
-const judge = (...heads: (Head | null)[]) =>
-  classifyHeads(heads, { behindBlocks: BEHIND, leastBlockMs: LEAST_BLOCK_MS }, NOW)
+const head = (height: number, timeMs: number | null = NOW): NodeHead => ({ height, timeMs })
+const judge = (...heads: (NodeHead | null)[]) =>
+  classifyHeads(heads, { behindBlocks: BEHIND, leastBlockMs: MIN_BLOCK_TIME_MS }, NOW)
 
 describe('the heads of nodes', () => {
-  it.each<[what: string, heads: (Head | null)[], verdicts: string[]]>([
+  it.each<[what: string, heads: (NodeHead | null)[], verdicts: string[]]>([
     ['agree', [head(100), head(102)], ['good', 'good']],
     [
       'lag, by the time of the other’s block',

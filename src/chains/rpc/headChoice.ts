@@ -1,5 +1,5 @@
 /** The newest block that a node reports. */
-export interface Head {
+export interface NodeHead {
   height: number
   /** Time of the block, ms. Null where the node does not return it. */
   timeMs: number | null
@@ -12,7 +12,7 @@ export interface Head {
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
 /** Shortest block time of any public chain. Limits how many blocks one head may be ahead of another. */
-export const LEAST_BLOCK_MS = 100
+export const MIN_BLOCK_TIME_MS = 100
 export interface HeadBounds {
   /** By how much honest heads may differ. */
   behindBlocks: number
@@ -29,12 +29,12 @@ const AHEAD_OF_US_MS = 300_000
  * @param heads null where a node did not answer
  */
 export function classifyHeads(
-  heads: readonly (Head | null)[],
+  heads: readonly (NodeHead | null)[],
   bounds: HeadBounds,
   nowMs: number,
 ): HeadVerdict[] {
   const { behindBlocks } = bounds
-  const valid = heads.filter((head): head is Head => head !== null && isHeight(head.height))
+  const valid = heads.filter((head): head is NodeHead => head !== null && isHeight(head.height))
   const reference = valid.length > 2 ? medianOf(valid) : leaderOf(valid, bounds, nowMs)
   return heads.map((head) => {
     if (head === null) return 'unknown'
@@ -46,14 +46,14 @@ export function classifyHeads(
 
 const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 0
 
-function medianOf(heads: readonly Head[]): number {
+function medianOf(heads: readonly NodeHead[]): number {
   const heights = heads.map(({ height }) => height).sort((a, b) => a - b)
   return heights[Math.floor(heights.length / 2)]!
 }
 
 /** The height that the other heads are compared with, where one or two nodes answered. */
 function leaderOf(
-  heads: readonly Head[],
+  heads: readonly NodeHead[],
   { behindBlocks, leastBlockMs }: HeadBounds,
   nowMs: number,
 ): number | null {
@@ -68,7 +68,7 @@ function leaderOf(
 
 /** The height that two nodes have reached, without doubtful heads; -Infinity where fewer answered. */
 export function sharedHeightOf(
-  heads: readonly (Head | null)[],
+  heads: readonly (NodeHead | null)[],
   verdicts: readonly HeadVerdict[],
 ): number {
   const credible = heads.flatMap((head, i) =>

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue'
 import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
-import { RefutedError, RpcError } from './errors.js'
+import { RefutedAnswerError, RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
 
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
-export type Call = <T>(method: string, params: readonly unknown[]) => Promise<T>
+export type RpcCall = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
 /** A node that serves another chain. It is checked again after `WRONG_REST_MS`. */
 export class WrongChainError extends Error {
@@ -43,7 +43,7 @@ const LATENCY_WEIGHT = 0.2
 /** A node of a pool, with its faults, rests and counters. Times are of the monotonic clock. */
 export class RpcNode {
   readonly host: string
-  readonly call: Call
+  readonly call: RpcCall
   /**
    * The pending or finished check of the node's chain, shared by concurrent calls. Null before the check and after a
    * fault.
@@ -66,14 +66,14 @@ export class RpcNode {
 
   constructor(
     readonly url: string,
-    call: Call,
+    call: RpcCall,
     share?: CapacityShare,
   ) {
     this.host = new URL(url).host
     const queue =
       share &&
       new PQueue({ concurrency: share.atOnce, interval: 1_000, intervalCap: share.perSecond })
-    const counted: Call = (method, params) => this.#count(() => call(method, params))
+    const counted: RpcCall = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
       : <T>(method: string, params: readonly unknown[]) => {
@@ -119,7 +119,7 @@ export class RpcNode {
       REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20),
     )
     this.wrong = error instanceof WrongChainError ? error : null
-    if (error instanceof RefutedError) this.#refutedUntilMs = nowMs + REFUTED_MS
+    if (error instanceof RefutedAnswerError) this.#refutedUntilMs = nowMs + REFUTED_MS
     this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
     const restMs = error instanceof RpcError ? (error.retryAfterMs ?? backOffMs) : WRONG_REST_MS
     const isNamed = error instanceof RpcError && error.retryAfterMs !== null

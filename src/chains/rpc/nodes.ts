@@ -6,15 +6,21 @@ import {
   isContradicting,
   isRetryable,
   MissingDataError,
-  RefutedError,
+  RefutedAnswerError,
   RpcError,
   transientError,
 } from './errors.js'
-import { classifyHeads, type Head, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
-import { type Call, type CapacityShare, isFaultOfNode, RpcNode, WrongChainError } from './node.js'
+import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead, sharedHeightOf } from './headChoice.js'
+import {
+  type CapacityShare,
+  isFaultOfNode,
+  type RpcCall,
+  RpcNode,
+  WrongChainError,
+} from './node.js'
 import { type NodeConsumer, RPC_CAPACITY_SHARES } from './shares.js'
 
-export { type Call, WrongChainError } from './node.js'
+export { type RpcCall, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
 
 /** Too few nodes gave equal answers, so no answer is accepted. */
@@ -51,20 +57,8 @@ export interface AgreedAnswer<T> {
   nodes: number
 }
 
-/** Runs `ask` for `size` items at once, one batch after the other. @returns the answers in order */
-export async function inBatches<T, R>(
-  items: readonly T[],
-  size: number,
-  ask: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const answers: R[] = []
-  for (let i = 0; i < items.length; i += size)
-    answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
-  return answers
-}
-
 /** Options of a pool that do not depend on the chain family. */
-export interface PoolOptions<Hash extends string> {
+export interface RpcPoolOptions<Hash extends string> {
   label: string
   urls: readonly string[]
   /** Genesis hash expected of every node. Absent: the first node's. */
@@ -76,13 +70,13 @@ export interface PoolOptions<Hash extends string> {
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
-export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
+export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
-  connect(url: string, limitMs?: number): Call
+  connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
-  readGenesis(host: string, call: Call): Promise<Hash>
+  readGenesis(host: string, call: RpcCall): Promise<Hash>
   /** Newest block of a node's chain. */
-  headOf(call: Call): Promise<Head>
+  headOf(call: RpcCall): Promise<NodeHead>
   /** Nodes whose head is further behind than this count as lagging. */
   behindBlocks: number
 }
@@ -95,7 +89,7 @@ const OUTVOTED_MS = 60_000
 /** State that the pools of the same nodes share: one pool for each consumer. */
 interface Family<Hash extends string> {
   genesisHash: Hash | null
-  pools: Map<NodeConsumer | 'index', NodePool<Hash>>
+  pools: Map<NodeConsumer | 'index', RpcPool<Hash>>
   comparedMs: number
   /** Height that two nodes had reached at the last comparison of heads. */
   sharedHeight: number
@@ -107,20 +101,20 @@ const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
 
 /** The public interface of a pool. */
-export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof NodePool<Hash>>
+export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof RpcPool<Hash>>
 
 /**
  * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure.
  * After the rest, one background call checks whether the node answers again. Nodes of another chain are refused.
  */
-export class NodePool<Hash extends string> {
+export class RpcPool<Hash extends string> {
   readonly label: string
-  readonly #options: NodesOptions<Hash>
+  readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
 
   constructor(
-    options: NodesOptions<Hash>,
+    options: RpcNodesOptions<Hash>,
     family: Family<Hash> = {
       genesisHash: options.genesisHash ?? null,
       pools: new Map(),
@@ -142,10 +136,10 @@ export class NodePool<Hash extends string> {
     return this.#nodes.length
   }
 
-  forUse(use: NodeConsumer): NodePool<Hash> {
+  forUse(use: NodeConsumer): RpcPool<Hash> {
     return (
       this.#family.pools.get(use) ??
-      new NodePool({ ...this.#options, share: RPC_CAPACITY_SHARES[use] }, this.#family, use)
+      new RpcPool({ ...this.#options, share: RPC_CAPACITY_SHARES[use] }, this.#family, use)
     )
   }
 
@@ -161,7 +155,7 @@ export class NodePool<Hash extends string> {
    * Calls one node.
    * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
    */
-  readonly call: Call = (method, params) => this.onOneNode((call) => call(method, params))
+  readonly call: RpcCall = (method, params) => this.onOneNode((call) => call(method, params))
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
@@ -173,7 +167,7 @@ export class NodePool<Hash extends string> {
    * @param work also gets the node's host
    * @throws as `call`
    */
-  async onOneNode<T>(work: (call: Call, host: string) => Promise<T>): Promise<T> {
+  async onOneNode<T>(work: (call: RpcCall, host: string) => Promise<T>): Promise<T> {
     let last: Error | null = null
     for (const node of this.#inOrder()) {
       const answer = await this.#ask(node, (call) => work(call, node.host))
@@ -191,7 +185,7 @@ export class NodePool<Hash extends string> {
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer
    */
-  async onEveryNode<T>(work: (call: Call) => Promise<T>, least = 1): Promise<T[]> {
+  async onEveryNode<T>(work: (call: RpcCall) => Promise<T>, least = 1): Promise<T[]> {
     const all = this.#inOrder()
     const awake = all.filter((node) => !node.isFailing())
     const needed = Math.min(least, this.size)
@@ -215,7 +209,7 @@ export class NodePool<Hash extends string> {
    * @throws ChainUnavailableError when no node answers
    */
   async toEveryNode<T>(
-    hand: (call: Call) => Promise<T>,
+    hand: (call: RpcCall) => Promise<T>,
     isTaken: (answer: T) => boolean,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -230,7 +224,7 @@ export class NodePool<Hash extends string> {
 
   /** Like `agreed`, and returns only the answer. */
   async quorum<T>(
-    ask: (call: Call) => Promise<T>,
+    ask: (call: RpcCall) => Promise<T>,
     isSame: (a: T, b: T) => boolean = isDeepStrictEqual,
   ): Promise<T> {
     return (await this.agreed(ask, { isSame })).answer
@@ -244,7 +238,7 @@ export class NodePool<Hash extends string> {
    * where that prevents an agreement, or of fault refused where two nodes refuse; ChainUnavailableError
    */
   async agreed<T>(
-    ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
+    ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
     const answers: { node: RpcNode; result: T }[] = []
@@ -272,7 +266,9 @@ export class NodePool<Hash extends string> {
         nodes.push(...nodes.slice(0, i).filter((one) => isTooMuch(failed.get(one))))
     }
     const [only] = answers
-    const refuted = [...failed.values()].filter((error) => error instanceof RefutedError).length
+    const refuted = [...failed.values()].filter(
+      (error) => error instanceof RefutedAnswerError,
+    ).length
     if (isProved && only && refuted > 0 && answers.length === 1 && refuted + 1 === this.size)
       return { answer: only.result, nodes: 1 }
     throw this.#undecided(
@@ -315,7 +311,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Puts nodes whose answers the chain refuted after all others for `REFUTED_MS`. */
-  refute(hosts: ReadonlySet<string>, error: RefutedError): void {
+  refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {
         node.rest(error, performance.now())
@@ -328,7 +324,10 @@ export class NodePool<Hash extends string> {
    * few blocks delays nothing. Where no node has reached it, as after a reorg, the highest head counts.
    * @throws as `call`
    */
-  async newestHead<T>(read: (call: Call) => Promise<T>, heightOf: (head: T) => number): Promise<T> {
+  async newestHead<T>(
+    read: (call: RpcCall) => Promise<T>,
+    heightOf: (head: T) => number,
+  ): Promise<T> {
     const below: T[] = []
     // read before the call: a comparison that ends meanwhile may know newer blocks than the answer
     const { sharedHeight } = this.#family
@@ -350,7 +349,7 @@ export class NodePool<Hash extends string> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
       return
     this.#family.comparedMs = performance.now()
-    const { headOf, behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
+    const { headOf, behindBlocks, leastBlockMs = MIN_BLOCK_TIME_MS } = this.#options
     const asked = this.#nodes.map((node) =>
       node.rank(performance.now()) > 1
         ? null
@@ -398,7 +397,7 @@ export class NodePool<Hash extends string> {
   }
 
   /** Runs the work on a node, which rests after a fault of its own. @throws errors that are not of an RPC call */
-  async #ask<T>(node: RpcNode, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
+  async #ask<T>(node: RpcNode, work: (call: RpcCall) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
       const result = await work(node.call)

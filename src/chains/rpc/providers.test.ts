@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { MissingDataError, type RpcError } from './errors.js'
-import { ERROR_TABLE, matchesErrorRow, STATUS_TABLE } from './errorTable.js'
-import { createRpc, createRpcCaller } from './evm.js'
+import { HTTP_STATUS_TABLE, matchesErrorRow, RPC_ERROR_TABLE } from './errorTable.js'
+import { createEvmRpc, createEvmRpcCaller } from './evm.js'
 
 const CHAIN_ID = 31_337
 
@@ -36,7 +36,7 @@ const nodeSaying = ({ method: asked, status = 200, code, text, data }: Said): Pr
   })
 
 async function errorOf(said: Said): Promise<RpcError> {
-  const call = createRpcCaller(await nodeSaying(said))
+  const call = createEvmRpcCaller(await nodeSaying(said))
   return call(said.method ?? 'eth_call', []).then(
     () => Promise.reject(new Error('the node gave a result')),
     (error: RpcError) => error,
@@ -359,7 +359,9 @@ const PARTS = [...TOO_MUCH, ...RATE_LIMITED, ...REFUSED, ...UNABLE, ...TRANSIENT
   }),
 )
 // errors.test.ts has the failures of the EVM
-const ROWS = [...STATUS_TABLE, ...ERROR_TABLE].filter(({ reason }) => reason !== 'evm_rule')
+const ROWS = [...HTTP_STATUS_TABLE, ...RPC_ERROR_TABLE].filter(
+  ({ reason }) => reason !== 'evm_rule',
+)
 
 it.each(ROWS)('an answer above is as the row of $source has it: $reason, $words', (row) => {
   expect(PARTS.filter((parts) => matchesErrorRow(row, parts))).not.toEqual([])
@@ -381,7 +383,7 @@ describe('a second node', () => {
     async ({ said }) => {
       const method = 'eth_gasPrice'
       const urls = [await nodeSaying({ ...said, method }), await good()]
-      const rpc = createRpc({ label: '1', urls, chainId: CHAIN_ID })
+      const rpc = createEvmRpc({ label: '1', urls, chainId: CHAIN_ID })
       expect(await rpc.call(method, [])).toBe('0x07')
     },
   )
@@ -389,7 +391,7 @@ describe('a second node', () => {
   it('leaves the first node in use, where only a method is missing there', async () => {
     const [lacking] = UNABLE
     const urls = [await nodeSaying({ ...lacking!, method: 'eth_gasPrice' }), await good()]
-    const rpc = createRpc({ label: '1', urls, chainId: CHAIN_ID })
+    const rpc = createEvmRpc({ label: '1', urls, chainId: CHAIN_ID })
     await rpc.call('eth_gasPrice', [])
     expect(rpc.health()[0]!.nodes[0]).toMatchObject({ restMs: 0 })
   })

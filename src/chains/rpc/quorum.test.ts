@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import { ContradictingError, MissingDataError, RefutedError, RpcError } from './errors.js'
-import { type Call, NodePool } from './nodes.js'
+import { ContradictingNodeError, MissingDataError, RefutedAnswerError, RpcError } from './errors.js'
+import { type RpcCall, RpcPool } from './nodes.js'
 
 /** Asks a pool of nodes that give these answers, in their order. A node whose answer is an error throws it. */
 const ask = (...answers: unknown[]): Promise<unknown> =>
   agreedOn(...answers).then(({ answer }) => answer)
 const agreedOn = (...answers: unknown[]) => {
-  const pool = new NodePool<string>({
+  const pool = new RpcPool<string>({
     label: '1',
     urls: answers.map((_, i) => `http://${i}`),
     behindBlocks: 3,
     readGenesis: async () => 'genesis',
-    connect: (url): Call => {
+    connect: (url): RpcCall => {
       const answer = answers[Number(url.at(-1))]
       return async <T>() => {
         if (answer instanceof Error) throw answer
@@ -26,7 +26,7 @@ const AWAY = new RpcError('transient', 'away')
 const REFUSED = new RpcError('refused', 'refused')
 const TOO_MUCH = new RpcError('too_much', 'too much')
 
-const REFUTED = new RefutedError('the logs do not make the record')
+const REFUTED = new RefutedAnswerError('the logs do not make the record')
 const MUTED = new RpcError('rate_limited', 'HTTP 429', 5_000)
 
 it.each([
@@ -61,7 +61,7 @@ it.each([
 })
 
 it('a node with another item counts as contradicting, not as silent', async () => {
-  const other = new ContradictingError('the node has another block')
+  const other = new ContradictingNodeError('the node has another block')
   for (const answers of [
     [1, other],
     [other, 1],

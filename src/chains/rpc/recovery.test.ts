@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import { RpcError, transientError } from './errors.js'
-import { type Call, NodePool } from './nodes.js'
+import { type RpcCall, RpcPool } from './nodes.js'
 
 /** How soon two nodes answer again after an outage of one of them, measured by a clock of the test. */
 
@@ -40,16 +40,16 @@ async function recover(outage: () => Promise<never>, returnsMs: number) {
   const startedMs = performance.now()
   const elapsedMs = () => performance.now() - startedMs
   const askedMs: number[] = []
-  const second: Call = async <T>() => {
+  const second: RpcCall = async <T>() => {
     askedMs.push(elapsedMs())
     if (elapsedMs() < returnsMs) return outage()
     return 1 as T
   }
-  const pool = new NodePool<string>({
+  const pool = new RpcPool<string>({
     label: '1',
     urls: ['http://first', 'http://second'],
     behindBlocks: 3,
-    connect: (url): Call => (url.endsWith('first') ? async <T>() => 1 as T : second),
+    connect: (url): RpcCall => (url.endsWith('first') ? async <T>() => 1 as T : second),
     readGenesis: (_, call) => call('genesis', []),
     headOf: async () => ({ height: 1, timeMs: null }),
   })

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Caches an answer for some time, ms. Failures are not cached. */
-export function cacheFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+export function cacheForDuration<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
   return cacheByKey(ask, { forMs: () => forMs, most: 1 })
 }
 

@@ -1,13 +1,13 @@
 import PQueue from 'p-queue'
 import type { RpcFault } from './errors.js'
-import { createRpcCaller } from './evm.js'
-import { type Call, NodePool, type Nodes, type PoolOptions } from './nodes.js'
+import { createEvmRpcCaller } from './evm.js'
+import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
 /** Level of agreement on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
 
 /** Several nodes of one Solana cluster; genesis hashes in base58. */
-export type SolanaRpc = Nodes
+export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000
 /** Timeout, ms, of methods that a healthy node answers from memory. A hanging node is detected by them. */
@@ -24,8 +24,8 @@ const BEHIND_SLOTS = 50
 /** Concurrent requests to a node. Hundreds of transactions are read in parallel. */
 const AT_ONCE = 16
 
-export function createSolanaRpc(options: PoolOptions<string>): SolanaRpc {
-  return new NodePool({
+export function createSolanaRpc(options: RpcPoolOptions<string>): SolanaRpc {
+  return new RpcPool({
     ...options,
     connect: (url, limitMs = TIMEOUT_MS) => clusterCall(url, Math.min(TIMEOUT_MS, limitMs)),
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
@@ -54,10 +54,10 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 ])
 
 /** Calls a cluster with a limit of concurrent calls. Light calls skip the queue. @param timeoutMs of each call */
-export function clusterCall(url: string, timeoutMs: number): Call {
+export function clusterCall(url: string, timeoutMs: number): RpcCall {
   const queue = new PQueue({ concurrency: AT_ONCE })
-  const call = createRpcCaller(url, { timeoutMs, faults: FAULTS })
-  const light = createRpcCaller(url, {
+  const call = createEvmRpcCaller(url, { timeoutMs, faults: FAULTS })
+  const light = createEvmRpcCaller(url, {
     timeoutMs: Math.min(LIGHT_TIMEOUT_MS, timeoutMs),
     faults: FAULTS,
   })

@@ -1,6 +1,6 @@
 import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
-import { type Call, fallbackIfUndecided, type Nodes } from './nodes.js'
+import { fallbackIfUndecided, type RpcCall, type RpcNodes } from './nodes.js'
 
 /** How long "unknown" is cached, ms. Short, since the transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -9,7 +9,7 @@ const SEEN_MS = 1_000
 const CONFIRMED_MS = 60_000
 
 /** Lifetimes in the cache of transaction states, and its size. */
-export const TX_STATE_CACHE = {
+export const TX_STATE_CACHE_OPTIONS = {
   forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_MS
     return isFinal(seen) ? CONFIRMED_MS : SEEN_MS
@@ -34,13 +34,13 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
  * stored nowhere and may have been final before, so it counts as unknown.
  * @throws UndecidedError where two nodes do not agree about a transaction that is not ours
  */
-export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
-  rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
-  look: (call: Call) => Promise<T>,
+export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
+  rpc: Pick<RpcNodes, 'onOneNode' | 'quorum'>,
+  look: (call: RpcCall) => Promise<T>,
 ): Promise<T> {
   const seen = await rpc.onOneNode(look)
   if (!isFinal(seen)) return seen
-  const known = async (call: Call): Promise<T> => {
+  const known = async (call: RpcCall): Promise<T> => {
     const other = await look(call)
     // this node may have forgotten the transaction
     if (other.state === 'unknown')
@@ -52,4 +52,4 @@ export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
 }
 
 /** Lifetime in the cache of balances, and its size. */
-export const BALANCE_CACHE = { forMs: () => 3_000, most: 10_000 }
+export const BALANCE_CACHE_OPTIONS = { forMs: () => 3_000, most: 10_000 }

@@ -2,15 +2,19 @@ import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
-import { createBalancePort } from '../requirementInputs.js'
-import type { Call, NodeConsumer, PoolOptions } from '../rpc/nodes.js'
+import { createTokenBalancePort } from '../requirementInputs.js'
+import type { NodeConsumer, RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
 import { cacheByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
-import { balanceOf, createCommunityPort } from './community/port.js'
+import {
+  BALANCE_CACHE_OPTIONS,
+  readTxByTwoNodes,
+  TX_STATE_CACHE_OPTIONS,
+} from '../rpc/strangers.js'
+import { createCommunityPort, readWalletTokenBalance } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
-import { readStatuses, readTransaction } from './reads.js'
+import { readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
 const CHAIN = `chain "${SOLANA.label}"`
@@ -32,7 +36,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     rethrowAsUnavailable(CHAIN, () =>
-      confirmByTwoNodes(rpc.forUse('status'), (call) =>
+      readTxByTwoNodes(rpc.forUse('status'), (call) =>
         lookUp(call, registrar, signature, config.commitment),
       ),
     )
@@ -43,9 +47,9 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     network,
     ...portFor('api'),
     tokenBalance,
-    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE),
+    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
     /** Balances for the judge of payments, read with a share of its own. */
-    balances: createBalancePort(rpc.forUse('judge'), balanceOf),
+    balances: createTokenBalancePort(rpc.forUse('judge'), readWalletTokenBalance),
     family: SOLANA,
     chain: null as number | null,
     role: 'spoke' as const,
@@ -57,23 +61,23 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     // the program stores amounts in 128 bits
     maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
-    transaction: cacheByKey(transaction, TX_STATE_CACHE),
+    transaction: cacheByKey(transaction, TX_STATE_CACHE_OPTIONS),
     quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),
   }
 }
 
 export const createClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
-  onFault?: PoolOptions<string>['onFault'],
+  onFault?: RpcPoolOptions<string>['onFault'],
 ): SolanaRpc => createSolanaRpc({ label: SOLANA.label, urls, genesisHash, onFault })
 
 async function lookUp(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   signature: string,
   commitment: SolanaConfig['commitment'],
 ): Promise<PaymentTx> {
-  const [status] = await readStatuses(call, [signature])
+  const [status] = await readSignatureStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
   const { slot, err, confirmationStatus } = status
   const isFinal = status.confirmations === null || confirmationStatus === 'finalized'

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { PaidQuote } from '../../registry/payment/quote.js'
 import { transientError } from '../rpc/errors.js'
-import { camelCaseFields, type Registrar, registrarCoder } from './registrar.js'
+import { type Registrar, registrarCoder, toProjectFields } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -25,7 +25,7 @@ interface RawInstruction {
 }
 
 /** A payment for a name on the hub. */
-export interface SeenPayment extends PaidQuote {
+export interface HubNamePayment extends PaidQuote {
   /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }
@@ -59,7 +59,7 @@ export interface SeenCommunityPayment {
 export interface DecodedTransaction {
   /** True if the transaction, which may have failed, names the program. */
   isOurs: boolean
-  payments: SeenPayment[]
+  payments: HubNamePayment[]
   communityPayments: SeenCommunityPayment[]
   ends: SeenEnd[]
   /** Data of events that this version does not know, shortened for the log. */
@@ -111,7 +111,7 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))
     if (!event) return null
-    const fields = Object.entries(camelCaseFields(event.data)).map(([name, value]) => {
+    const fields = Object.entries(toProjectFields(event.data)).map(([name, value]) => {
       return [name, value instanceof PublicKey ? value.toBuffer() : value]
     })
     return { name: event.name, fields: Object.fromEntries(fields) }
@@ -136,7 +136,7 @@ function addEvent(data: Buffer, facts: DecodedTransaction): void {
   const { name = '', fields } = readEvent(data) ?? {}
   const { sequence, token } = (fields ?? {}) as { sequence: bigint; token?: Buffer }
   const end = ENDS[name]
-  if (name === 'RegistrationPaid') facts.payments.push(fields as object as SeenPayment)
+  if (name === 'RegistrationPaid') facts.payments.push(fields as object as HubNamePayment)
   else if (name === 'CommunityPaid')
     facts.communityPayments.push({
       ...(fields as object as SeenCommunityPayment),

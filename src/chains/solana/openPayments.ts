@@ -1,8 +1,8 @@
 import { PublicKey } from '@solana/web3.js'
 import type { Payment } from '../../registry/payment/payment.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
-import { type ReadAtOptions, readOwnAccounts } from './reads.js'
+import { type ReadAtOptions, readRegistrarAccounts } from './reads.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
@@ -13,7 +13,7 @@ export type OpenPayment = PaymentAccount | CommunityPaymentAccount
  * @throws RpcError transient for a node before `minSlot`
  */
 export async function readOpenPayments(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
   at: ReadAtOptions,
@@ -25,7 +25,7 @@ export async function readOpenPayments(
       ? registrar.payment({ payer, quoteId: target.quoteId })
       : program.paymentAccount({ payer, number: target.number })
   })
-  const accounts = await readOwnAccounts(call, registrar, addresses, at)
+  const accounts = await readRegistrarAccounts(call, registrar, addresses, at)
   return payments.map(({ sequence, target }, i) => {
     const data = accounts[i]
     if (!data) return null

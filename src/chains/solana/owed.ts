@@ -1,12 +1,12 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
 import {
-  type OwedMoney,
+  type MoneyOwedToPayer,
   type OwedMoneyQuery,
   type RefundPort,
   rethrowAsUnavailable,
 } from '../chain.js'
 import { transientError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram } from './community/program.js'
 import { type OpenPayment, readOpenPayments } from './openPayments.js'
@@ -30,16 +30,16 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPo
  * held payments with their time.
  */
 async function owedByRegistrar(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   { payments }: Pick<OwedMoneyQuery, 'payments'>,
-): Promise<OwedMoney[]> {
+): Promise<MoneyOwedToPayer[]> {
   const [accounts, nowMs, { blockhash }] = await Promise.all([
     readOpenPayments(call, registrar, payments, { commitment: WALLET_COMMITMENT }),
     readClock(call),
     readLatestBlockhash(call, WALLET_COMMITMENT),
   ])
-  return payments.flatMap((payment, i): OwedMoney[] => {
+  return payments.flatMap((payment, i): MoneyOwedToPayer[] => {
     const account = accounts[i]
     if (!account || ('state' in account && account.state === 'released')) return []
     const fromMs = fromMsOf(account, nowMs)
@@ -65,7 +65,7 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
 }
 
 /** Time of the cluster's clock account, by which the program decides, ms. */
-async function readClock(call: Call): Promise<number> {
+async function readClock(call: RpcCall): Promise<number> {
   const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')
   if (data.length < CLOCK_TIME_OFFSET + 8)

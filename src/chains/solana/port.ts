@@ -1,8 +1,8 @@
 import { SOLANA } from '../../registry/families.js'
-import type { ChainPort, PaymentPort, Quote, RegistrationRequest } from '../chain.js'
+import type { ChainPort, PaymentPort, RegistrationQuote, RegistrationRequest } from '../chain.js'
 
 /** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
-export interface SolanaQuote extends Quote {
+export interface SolanaQuote extends RegistrationQuote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
   /** Unsigned transactions in the order of the names: serialized in base64, and in the form of `Transaction.toJSON`. */
   transactions: readonly { base64: string; json(): object }[]

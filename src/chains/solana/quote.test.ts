@@ -3,7 +3,7 @@ import { Keypair, Transaction } from '@solana/web3.js'
 import { encodeAbiParameters } from 'viem'
 import { expect, it } from 'vitest'
 import type { SolanaConfig } from '../../config/index.js'
-import type { Call, Nodes } from '../rpc/nodes.js'
+import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
 import { createQuoter } from './quote.js'
 import { createRegistrar } from './registrar.js'
 
@@ -16,14 +16,14 @@ const NAMES = 100
 const key = () => Keypair.generate().publicKey.toBase58()
 const blockhash = key()
 
-const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
-  const call: Call = async <T>(method: string, params: readonly unknown[]) => {
+const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
+  const call: RpcCall = async <T>(method: string, params: readonly unknown[]) => {
     const answer = answers[method]
     return (typeof answer === 'function' ? answer(params) : answer) as T
   }
-  const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
+  const onOneNode = <T>(work: (one: RpcCall) => Promise<T>) => work(call)
   const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
-  return pool as unknown as Nodes
+  return pool as unknown as RpcNodes
 }
 
 /** Answer to both `decimals` and `latestRoundData`: 8 decimals and a price of 8. */

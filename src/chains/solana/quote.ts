@@ -11,8 +11,8 @@ import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
-import type { Nodes } from '../rpc/nodes.js'
-import { cacheFor } from '../rpc/served.js'
+import type { RpcNodes } from '../rpc/nodes.js'
+import { cacheForDuration } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
 import { createRateReader, weiToLamports } from './rates.js'
@@ -34,7 +34,7 @@ export interface QuoterOptions {
   rpc: SolanaRpc
   registrar: Registrar
   /** Nodes of the network's hub, which has the price feeds. */
-  hub: Nodes
+  hub: RpcNodes
   /** HMAC key of quote ids. */
   quoteKey: Uint8Array
   nowMs?: () => number
@@ -52,7 +52,9 @@ export function createQuoter(
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRateReader(options.hub, config.feeds, nowMs)
 
-  const blockhashes = cacheFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+  const blockhashes = cacheForDuration(BLOCKHASH_MS, () =>
+    readLatestBlockhash(rpc.call, 'confirmed'),
+  )
 
   return async ({ sender, names, referral, turn = () => waitForEventLoopTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([

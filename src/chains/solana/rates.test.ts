@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Call, NodePool } from '../rpc/nodes.js'
+import { type RpcCall, RpcPool } from '../rpc/nodes.js'
 import { createRateReader, type PriceFeedAnswer, priceFeedProblem, weiToLamports } from './rates.js'
 
 const NOW_S = 1_800_000_000
@@ -19,7 +19,7 @@ const GWEI = 10n ** 9n
 
 /** A node that reports this price of SOL, in dollars. */
 const nodeOf =
-  (solUsd: number, gasWei = () => GWEI): Call =>
+  (solUsd: number, gasWei = () => GWEI): RpcCall =>
   async <T>(method: string, [tx]: readonly unknown[]) => {
     if (method === 'eth_gasPrice') return `0x${gasWei().toString(16)}` as T
     const { to, data } = tx as { to: string; data: string }
@@ -32,8 +32,8 @@ const nodeOf =
     ) as T
   }
 
-const hubOf = (...nodes: Call[]) =>
-  new NodePool<string>({
+const hubOf = (...nodes: RpcCall[]) =>
+  new RpcPool<string>({
     label: '1',
     urls: nodes.map((_, i) => `http://${i}`),
     behindBlocks: 3,

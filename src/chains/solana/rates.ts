@@ -1,9 +1,9 @@
 import { parseAbi } from 'viem'
 import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, rethrowAsUnavailable } from '../chain.js'
-import { contractReader } from '../evm/contracts/read.js'
-import type { Call, Nodes } from '../rpc/nodes.js'
-import { cacheFor } from '../rpc/served.js'
+import { createContractReader } from '../evm/contracts/read.js'
+import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
+import { cacheForDuration } from '../rpc/served.js'
 
 /** Chainlink's AggregatorV3Interface. */
 const AGGREGATOR = parseAbi([
@@ -30,7 +30,7 @@ export interface HubRates {
  * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
 export function createRateReader(
-  hub: Nodes,
+  hub: RpcNodes,
   feeds: SolanaConfig['feeds'],
   nowMs: () => number = Date.now,
 ): () => Promise<HubRates> {
@@ -51,7 +51,7 @@ export function createRateReader(
   const read = async (): Promise<HubRates> => {
     // no feed limits the gas price, so the lowest of the nodes' answers counts
     const gasPrices: bigint[] = []
-    const ask = async (call: Call): Promise<HubRates> => {
+    const ask = async (call: RpcCall): Promise<HubRates> => {
       const ratesOfNode = await readRates(call, feeds)
       gasPrices.push(ratesOfNode.gasPriceWei)
       return ratesOfNode
@@ -83,10 +83,10 @@ export function createRateReader(
     return rates
   }
 
-  return cacheFor(SERVES_MS, read)
+  return cacheForDuration(SERVES_MS, read)
 }
 
-async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {
+async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubRates> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([
     readPrice(call, feeds.ethUsd),
     readPrice(call, feeds.solUsd),
@@ -95,8 +95,8 @@ async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubR
   return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
-async function readPrice(call: Call, feed: Hex): Promise<PriceFeedAnswer> {
-  const read = contractReader(call, feed, AGGREGATOR)
+async function readPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
+  const read = createContractReader(call, feed, AGGREGATOR)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     read('decimals'),
     read('latestRoundData'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { listTransactions, readListedTransaction, readTransaction } from './reads.js'
 import { createRegistrar } from './registrar.js'
 
@@ -28,7 +28,7 @@ it.each([-32_601, -32_602, -32_013])(
   'waits for a node that refuses to show a transaction by %d: another node may show it',
   async (code) => {
     const cause = new NodeError({ code, message: 'method not found' })
-    const refusing: Call = async () =>
+    const refusing: RpcCall = async () =>
       Promise.reject(new RpcError('refused', cause.message, null, { cause }))
     const read = readListedTransaction(
       refusing,
@@ -47,7 +47,7 @@ describe('a list of transactions', () => {
     err,
   })
   /** A node that ignores the requested limit and returns pages of two. */
-  const pages = (asked: unknown[]): Call => {
+  const pages = (asked: unknown[]): RpcCall => {
     const all = [9, 8, 8, 7, 5].map((slot, i) => item(`s${i}`, slot, i === 1 ? {} : null))
     return async <T>(_method: string, [, options]: readonly unknown[]) => {
       const { before } = options as { before?: string }
@@ -76,7 +76,7 @@ describe('a list of transactions', () => {
 
   /** A node that always returns another page, newest first. */
   const endless =
-    (size: number, end = Number.POSITIVE_INFINITY): Call =>
+    (size: number, end = Number.POSITIVE_INFINITY): RpcCall =>
     async <T>(_method: string, params: readonly unknown[]): Promise<T> => {
       const { before } = params[1] as { before?: string }
       const from = before === undefined ? 0 : Number(before) + 1

@@ -7,7 +7,7 @@ import type {
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
 import type { Registrar } from './registrar.js'
@@ -18,9 +18,9 @@ export interface ListedTransaction {
   slot: number
 }
 
-export type ReadTransaction = ListedTransaction & DecodedTransaction
+export type ListedDecodedTransaction = ListedTransaction & DecodedTransaction
 
-export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
+export const getSlot = (call: RpcCall, commitment: Commitment): Promise<number> =>
   call<number>('getSlot', [{ commitment }])
 
 /** Age of a node's newest block, ms, from which the node counts as stopped. */
@@ -31,7 +31,7 @@ const STOPPED_MS = 60_000
  * @throws MissingDataError where the node has pruned the slot, or stopped before it
  */
 export async function assertNodeHasSlot(
-  call: Call,
+  call: RpcCall,
   slot: number,
   commitment: Commitment,
 ): Promise<void> {
@@ -55,13 +55,13 @@ export interface PaymentCounts {
 
 /** The program's state. Null before the program is initialized. @throws RpcError transient for malformed data */
 export const readRegistrarState = async (
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   commitment: Commitment,
 ) => (await readStateAt(call, registrar, commitment)).state
 
 /** The program's state, with the slot at which the node read it. */
-async function readStateAt(call: Call, registrar: Registrar, commitment: Commitment) {
+async function readStateAt(call: RpcCall, registrar: Registrar, commitment: Commitment) {
   const { context, value } = await readAccountAt(call, registrar.state, { commitment })
   const data = ownData(registrar, value)
   try {
@@ -78,7 +78,7 @@ export interface PaymentCountsAtSlot extends PaymentCounts {
 
 /** Reads the numbers of payments: 0 before the program is initialized. */
 export async function readPaymentCounts(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   commitment: Commitment,
 ): Promise<PaymentCountsAtSlot> {
@@ -89,7 +89,7 @@ export async function readPaymentCounts(
 
 /** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
 export async function readMaxHoldingMs(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   commitment: Commitment,
 ): Promise<number> {
@@ -100,7 +100,7 @@ export async function readMaxHoldingMs(
   return days * 86_400_000
 }
 
-export interface RawAccount {
+export interface UndecodedAccount {
   data: [string, 'base64']
   owner: string
 }
@@ -116,19 +116,19 @@ interface AtSlot<T> {
   value: T
 }
 
-const readAccountAt = (call: Call, address: PublicKey, options: AccountOptions) =>
-  call<AtSlot<RawAccount | null>>('getAccountInfo', [
+const readAccountAt = (call: RpcCall, address: PublicKey, options: AccountOptions) =>
+  call<AtSlot<UndecodedAccount | null>>('getAccountInfo', [
     address.toBase58(),
     { encoding: 'base64', ...options },
   ])
 
 export const readAccount = async (
-  call: Call,
+  call: RpcCall,
   address: PublicKey,
   options: AccountOptions,
-): Promise<RawAccount | null> => (await readAccountAt(call, address, options)).value
+): Promise<UndecodedAccount | null> => (await readAccountAt(call, address, options)).value
 
-const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
+const ownData = ({ id }: Registrar, account: UndecodedAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
 export interface ReadAtOptions {
@@ -141,8 +141,8 @@ export interface ReadAtOptions {
  * Reads accounts that the program owns. Null for missing accounts.
  * @throws RpcError transient for a node before `minSlot`
  */
-export async function readOwnAccounts(
-  call: Call,
+export async function readRegistrarAccounts(
+  call: RpcCall,
   registrar: Registrar,
   addresses: readonly PublicKey[],
   { commitment, minSlot = 0 }: ReadAtOptions,
@@ -154,10 +154,10 @@ export async function readOwnAccounts(
   }
   return inPages(addresses, async (page) => {
     const asked = page.map((address) => address.toBase58())
-    const { context, value } = await call<AtSlot<(RawAccount | null)[]>>('getMultipleAccounts', [
-      asked,
-      options,
-    ])
+    const { context, value } = await call<AtSlot<(UndecodedAccount | null)[]>>(
+      'getMultipleAccounts',
+      [asked, options],
+    )
     if (context.slot < minSlot)
       throw transientError(
         `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
@@ -180,8 +180,8 @@ async function inPages<T, R>(
 }
 
 /** Reads the statuses of signatures (base58), in order; null for unknown ones. */
-export const readStatuses = (
-  call: Call,
+export const readSignatureStatuses = (
+  call: RpcCall,
   signatures: readonly string[],
 ): Promise<(SignatureStatus | null)[]> =>
   inPages(signatures, async (page) => {
@@ -195,7 +195,7 @@ export const readStatuses = (
 
 /** Newest blockhash, and the last block height at which a transaction with it is valid. */
 export async function readLatestBlockhash(
-  call: Call,
+  call: RpcCall,
   commitment: Commitment,
 ): Promise<BlockhashWithExpiryBlockHeight> {
   const { value } = await call<{ value: BlockhashWithExpiryBlockHeight }>('getLatestBlockhash', [
@@ -233,7 +233,7 @@ export interface ListTransactionsOptions {
  * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(
-  call: Call,
+  call: RpcCall,
   { id: address }: Registrar,
   { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
@@ -277,11 +277,11 @@ const UNSUPPORTED_VERSION = -32_015
  * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason
  */
 export async function readListedTransaction(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   { signature }: ListedTransaction,
   commitment: Commitment,
-): Promise<ReadTransaction | null> {
+): Promise<ListedDecodedTransaction | null> {
   try {
     return await readTransaction(call, registrar, signature, commitment)
   } catch (error) {
@@ -299,11 +299,11 @@ const ANY_VERSION = 255
  * @throws RpcError transient for an answer with another transaction
  */
 export async function readTransaction(
-  call: Call,
+  call: RpcCall,
   registrar: Registrar,
   signature: string,
   commitment: Commitment,
-): Promise<ReadTransaction | null> {
+): Promise<ListedDecodedTransaction | null> {
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null

@@ -29,14 +29,14 @@ export interface RegistrarState {
 }
 
 /** An undecided payment: its account, and its number among all payments. */
-export interface PaymentKey {
+export interface UndecidedPaymentKey {
   payer: PublicKey
   quoteId: Uint8Array
   sequence: bigint
 }
 
 /** Account of an undecided payment. */
-export interface PaymentAccount extends PaymentKey {
+export interface PaymentAccount extends UndecidedPaymentKey {
   lamports: bigint
   /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
@@ -64,7 +64,7 @@ export function createRegistrar(programIdText: string) {
   /** Account that signs the program's calls to itself, which carry events. */
   const eventAuthority = address('__event_authority')
   /** Account of a payment. */
-  const payment = ({ payer, quoteId }: Pick<PaymentKey, 'payer' | 'quoteId'>) =>
+  const payment = ({ payer, quoteId }: Pick<UndecidedPaymentKey, 'payer' | 'quoteId'>) =>
     address('payment', payer.toBytes(), quoteId)
   /** Accounts of this deployment, by their names in the IDL. */
   const own: Accounts = {
@@ -103,7 +103,7 @@ export function createRegistrar(programIdText: string) {
         { relay_authority: relayAuthority },
         payments.flatMap(accountsOf),
       )
-  const accountsOf = (key: PaymentKey) => [payment(key), key.payer].map(writableAccount)
+  const accountsOf = (key: UndecidedPaymentKey) => [payment(key), key.payer].map(writableAccount)
 
   return {
     programId,
@@ -133,7 +133,7 @@ export function createRegistrar(programIdText: string) {
     /** Refunds payments to their payers. */
     refund: decide('refund', accountsOf),
     /** Instruction that takes back a payment that nobody has decided in time. The payer signs. */
-    reclaim: (key: PaymentKey): TransactionInstruction =>
+    reclaim: (key: UndecidedPaymentKey): TransactionInstruction =>
       instruction(
         'reclaim_payment',
         { sequence: toAnchorNumber(key.sequence) },
@@ -141,7 +141,7 @@ export function createRegistrar(programIdText: string) {
       ),
     /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
-      const { proposedAdmin, ...fields } = decodeAccount<
+      const { proposedAdmin, ...fields } = decodeRegistrarAccount<
         RegistrarState & { proposedAdmin: PublicKey }
       >('State', data)
       return {
@@ -150,14 +150,14 @@ export function createRegistrar(programIdText: string) {
       }
     },
     /** @throws RangeError for other data */
-    decodePayment: (data: Buffer) => decodeAccount<PaymentAccount>('Payment', data),
+    decodePayment: (data: Buffer) => decodeRegistrarAccount<PaymentAccount>('Payment', data),
   }
 }
 
 /** Decodes an account, without its bumps. @throws RangeError for other data */
-export function decodeAccount<T>(name: string, data: Buffer): T {
+export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
   try {
-    const { bump, treasuryBump, eventBump, reserved, ...fields } = camelCaseFields(
+    const { bump, treasuryBump, eventBump, reserved, ...fields } = toProjectFields(
       registrarCoder.accounts.decode<object>(name, data),
     )
     return fields as T
@@ -170,7 +170,7 @@ export function decodeAccount<T>(name: string, data: Buffer): T {
 }
 
 /** Converts decoded fields to this project's names and types: camelCase, bigint, Buffer. */
-export const camelCaseFields = (raw: object): Record<string, unknown> =>
+export const toProjectFields = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const given = Array.isArray(value) ? Buffer.from(value) : value

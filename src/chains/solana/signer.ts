@@ -11,12 +11,17 @@ import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
 import { errorWithCauses, fallbackIfFailing, transientError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
-import { type CountedPayment, createCommunityProgram } from './community/program.js'
+import { createCommunityProgram, type NumberedPayment } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
-import { readLatestBlockhash, readRegistrarState, readStatuses, signatureText } from './reads.js'
-import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
+import {
+  readLatestBlockhash,
+  readRegistrarState,
+  readSignatureStatuses,
+  signatureText,
+} from './reads.js'
+import { type Registrar, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
 export type PaymentDecision = 'settle' | 'refund' | 'refuse' | 'release'
@@ -79,7 +84,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [
           { commitment },
         ])
-        const statuses = await readStatuses(call, hashes)
+        const statuses = await readSignatureStatuses(call, hashes)
         return {
           height: blockHeight,
           slot: absoluteSlot,
@@ -131,12 +136,12 @@ function decisionInstruction(
   return createCommunityProgram(registrar)[decision](authority, payments.flatMap(communityKey))
 }
 
-const nameKey = ({ payer, sequence, target }: Payment): PaymentKey[] =>
+const nameKey = ({ payer, sequence, target }: Payment): UndecidedPaymentKey[] =>
   target.kind === 'name'
     ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }]
     : []
 
-function communityKey({ payer, sequence, money, target }: Payment): CountedPayment[] {
+function communityKey({ payer, sequence, money, target }: Payment): NumberedPayment[] {
   if (target.kind !== 'communityName') return []
   const token = money.token === NATIVE_COIN ? null : new PublicKey(money.token)
   const recipient = new PublicKey(target.recipient)
@@ -165,7 +170,7 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
  * price.
  */
 async function signOn(
-  call: Call,
+  call: RpcCall,
   key: Keypair,
   instruction: TransactionInstruction,
   fees: Fees,
@@ -206,7 +211,7 @@ interface Simulation {
 }
 
 /** Compute units to request for a transaction: the simulation's, with a margin. Some nodes do not simulate. */
-async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Promise<number> {
+async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
@@ -225,7 +230,7 @@ const PERCENTILE = 75
 
 /** Price that most recent blocks asked for these accounts. Doubled by each attempt, and limited by the cap. */
 async function readUnitPrice(
-  call: Call,
+  call: RpcCall,
   instruction: TransactionInstruction,
   { attempt, maxUnitPrice }: Fees,
 ): Promise<number> {
@@ -256,7 +261,7 @@ function statusOf(status: SignatureStatus | null, commitment: Commitment): Solan
 const SIMULATION_FAILED = -32_002
 const ALREADY_PROCESSED = 'already_processed'
 
-async function send(call: Call, raw: string, commitment: Commitment): Promise<string | null> {
+async function send(call: RpcCall, raw: string, commitment: Commitment): Promise<string | null> {
   try {
     await call<string>('sendTransaction', [
       raw,

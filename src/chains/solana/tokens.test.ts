@@ -1,8 +1,13 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
-import { readDecimals, readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from './tokens.js'
+import type { RpcCall } from '../rpc/nodes.js'
+import {
+  readMintDecimals,
+  readMintDecimalsOrNull,
+  readTokenBalance,
+  TOKEN_PROGRAM,
+} from './tokens.js'
 
 /** Tokens of nodes that answer as Agave does, including Token-2022. localSolana.test.ts has real ones. */
 
@@ -14,7 +19,7 @@ const refusal = (code: number, message = 'Invalid param: could not find mint') =
   new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
 /** @param program owner of the mint; null where the address is not a mint */
 const node =
-  (program: PublicKey | null, amounts: readonly bigint[] = []): Call =>
+  (program: PublicKey | null, amounts: readonly bigint[] = []): RpcCall =>
   async <T>(method: string) => {
     const data = (amount: bigint) => [
       Buffer.from(new BigUint64Array([amount]).buffer).toString('base64'),
@@ -50,9 +55,9 @@ it.each([
 ])('what is no mint has neither decimals nor a balance: %s', async (words) => {
   for (const said of [{ message: words }, { message: 'Invalid params', data: words }]) {
     const cause = new NodeError({ code: -32_602, ...said })
-    const call: Call = () => Promise.reject(new RpcError('refused', '', null, { cause }))
+    const call: RpcCall = () => Promise.reject(new RpcError('refused', '', null, { cause }))
     const name = said.message
-    expect(await readDecimals(call, mint), name).toBeNull()
+    expect(await readMintDecimalsOrNull(call, mint), name).toBeNull()
     expect(await readTokenBalance(call, owner, mint), name).toBe(0n)
   }
 })
@@ -64,7 +69,7 @@ it.each([
 ])(
   'decimals are those of mints, and those that can be paid in of one program: $name',
   async ({ program, decimals, paid }) => {
-    expect(await readDecimals(node(program), mint)).toBe(decimals)
+    expect(await readMintDecimalsOrNull(node(program), mint)).toBe(decimals)
     expect(await readMintDecimals(node(program), mint)).toBe(paid)
   },
 )

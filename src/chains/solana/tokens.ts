@@ -1,8 +1,8 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { NodeError, RpcError, transientError } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
-import { type RawAccount, readAccount } from './reads.js'
+import type { RpcCall } from '../rpc/nodes.js'
+import { readAccount, type UndecodedAccount } from './reads.js'
 import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
@@ -41,16 +41,19 @@ export const createTokenAccountInstruction = (
   })
 
 /** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
-export async function readMintDecimals(call: Call, mint: PublicKey): Promise<number | null> {
+export async function readMintDecimals(call: RpcCall, mint: PublicKey): Promise<number | null> {
   const [decimals, account] = await Promise.all([
-    readDecimals(call, mint),
+    readMintDecimalsOrNull(call, mint),
     readAccount(call, mint, OWNER),
   ])
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
 /** Decimals of a mint of either token program. Null for anything else, which nodes refuse. */
-export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
+export async function readMintDecimalsOrNull(
+  call: RpcCall,
+  mint: PublicKey,
+): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
   const supply = await fallbackOnExpectedError(
     call<{ value: { decimals: number } }>('getTokenSupply', asked),
@@ -77,7 +80,7 @@ function isNoMint(error: unknown): boolean {
 
 /** Sum of all the wallet's accounts of a token of either program, base units. 0 where the address is not a mint. */
 export async function readTokenBalance(
-  call: Call,
+  call: RpcCall,
   owner: PublicKey,
   mint: PublicKey,
 ): Promise<bigint> {
@@ -85,7 +88,7 @@ export async function readTokenBalance(
   return found.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
-type RawTokenAccount = { pubkey: string; account: RawAccount }
+type RawTokenAccount = { pubkey: string; account: UndecodedAccount }
 
 export interface TokenAccount {
   address: PublicKey
@@ -95,7 +98,7 @@ export interface TokenAccount {
 
 /** Reads a wallet's token accounts of a mint. Empty where the address is not a mint. */
 export async function readTokenAccounts(
-  call: Call,
+  call: RpcCall,
   owner: PublicKey,
   mint: PublicKey,
 ): Promise<TokenAccount[]> {

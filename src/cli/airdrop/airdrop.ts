@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { isoTimestamp } from '../../api/http/timestamps.js'
-import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
+import { readDistributorTerms } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
 import {
@@ -16,13 +16,13 @@ import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { EVM, familyOfLabel } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_OF_CHAIN_LABEL, type Network } from '../../registry/primitives/network.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import {
-  configuredChain,
   type NetworkOptions,
   networksOfOptions,
   parseNameArgument,
+  requireConfiguredChain,
 } from '../values.js'
 import { readAirdropFile, type UnreadableLine } from './allocations.js'
 
@@ -58,7 +58,7 @@ const BAD_LINES_LIMIT = 100
 export async function loadAirdropFile(file: string, command: LoadAirdropCommand): Promise<void> {
   const community = parseNameArgument(command.community, 'community')
   const network = networkOfChain(command.chain, command)
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const { rows, bad, fileHash } = await readAirdropFile(file)
     if (bad.length > 0) throw refusal(file, bad)
     const request = {
@@ -80,9 +80,9 @@ export async function setDistributorCommand(
   name: string,
   command: SetDistributorCommand,
 ): Promise<void> {
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, command)
-    const { isChanged, now } = await recordDistributor(
+    const { isChanged, now } = await storeAirdropDistributor(
       pool,
       airdrop,
       command.distributor,
@@ -94,7 +94,7 @@ export async function setDistributorCommand(
 
 /** `clusterd airdrop list`. */
 export async function printAirdrops({ json, ...options }: AirdropOptions): Promise<void> {
-  const airdrops = await withPool((pool) => listAirdrops(pool, networksOfOptions(options)))
+  const airdrops = await withDatabasePool((pool) => listAirdrops(pool, networksOfOptions(options)))
   printList(airdrops, {
     json,
     none: 'No airdrops.',
@@ -122,11 +122,11 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
  * @throws Error where there is no airdrop
  */
 export async function showAirdrop(name: string, command: DistributorTermsCommand): Promise<void> {
-  const airdrop = await withPool((pool) => requireAirdrop(pool, name, command))
+  const airdrop = await withDatabasePool((pool) => requireAirdrop(pool, name, command))
   // the terms of a deployed distributor are on its chain
   if (airdrop.distributor && !command.owner)
     return printFields(describeAirdrop(airdrop), command.json)
-  const made = describeConstructor(airdrop, command)
+  const made = distributorConstructorArguments(airdrop, command)
   printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
   if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')
   if (made.constructor.operator === zeroAddress)
@@ -143,7 +143,7 @@ export async function removeAirdropCommand(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
     printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
@@ -215,7 +215,10 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
  * Constructor arguments of an airdrop's distributor, from the options, else from its existing distributor. `encoded`
  * is the ABI encoding, null while an argument is unknown.
  */
-export function describeConstructor(airdrop: Airdrop, command: DistributorTermsCommand) {
+export function distributorConstructorArguments(
+  airdrop: Airdrop,
+  command: DistributorTermsCommand,
+) {
   const { airdropOperatorKey } = readEnvironment()
   const { token = airdrop.token, endsAt = airdrop.endsAtS, owner } = command
   const args = {
@@ -251,16 +254,16 @@ const CONSTRUCTOR = parseAbiParameters(
  * @throws Error with one sentence where the contract is no distributor, or is that of another tree or airdrop;
  * ConfigError for an unknown chain; ChainUnavailableError
  */
-export async function recordDistributor(
+export async function storeAirdropDistributor(
   pool: pg.Pool,
   { network, community, label, merkleRoot }: Airdrop,
   address: Buffer,
   fromBlock: number | undefined,
 ): Promise<{ isChanged: boolean; now: Airdrop }> {
   const { airdropOperatorKey } = readEnvironment()
-  const config = configuredChain(label)
+  const config = requireConfiguredChain(label)
   const rpc = createChainRpc(config)
-  const state = await rpc.onOneNode((call) => readDistributor(call, toHex(address)))
+  const state = await rpc.onOneNode((call) => readDistributorTerms(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))
     throw new Error(

@@ -1,21 +1,28 @@
 import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
-import { contractReader, encodeCall } from '../../chains/evm/contracts/read.js'
-import { DEPLOYMENT_PROXY, distributorCreation } from '../../chains/evm/deployment/creation.js'
+import { createContractReader, encodeCall } from '../../chains/evm/contracts/read.js'
+import {
+  DEPLOYMENT_PROXY,
+  distributorContractCreation,
+} from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printFields } from '../output.js'
-import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
-import { configuredChain } from '../values.js'
+import {
+  type SigningOptions,
+  sendDeploymentSteps,
+  signingAccountOfOptions,
+} from '../signing/signing.js'
+import { requireConfiguredChain } from '../values.js'
 import {
   type DistributorTermsCommand,
   describeAirdrop,
-  describeConstructor,
-  recordDistributor,
+  distributorConstructorArguments,
   requireAirdrop,
+  storeAirdropDistributor,
 } from './airdrop.js'
 
 type DeployCommand = DistributorTermsCommand & SigningOptions & { fund?: boolean }
@@ -27,15 +34,15 @@ type DeployCommand = DistributorTermsCommand & SigningOptions & { fund?: boolean
  * @throws Error with one sentence
  */
 export async function deployDistributor(name: string, command: DeployCommand): Promise<void> {
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, command)
-    const { encoded, constructor: args } = describeConstructor(airdrop, command)
+    const { encoded, constructor: args } = distributorConstructorArguments(airdrop, command)
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
-    const config = configuredChain(airdrop.label)
+    const config = requireConfiguredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
-    const made = distributorCreation(encoded)
-    const account = signingAccount(command)
+    const made = distributorContractCreation(encoded)
+    const account = signingAccountOfOptions(command)
     const steps = await stepsFor(chain, airdrop, {
       made,
       token: args.token!,
@@ -49,13 +56,13 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
-    const { now } = await recordDistributor(pool, airdrop, address, fromBlock)
+    const { now } = await storeAirdropDistributor(pool, airdrop, address, fromBlock)
     printFields(describeAirdrop(now), command.json)
   })
 }
 
 interface FundingPlan {
-  made: ReturnType<typeof distributorCreation>
+  made: ReturnType<typeof distributorContractCreation>
   token: Hex
   /** Unix time, seconds. */
   endsAtS: number
@@ -74,7 +81,8 @@ async function stepsFor(
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
   const [code, balance, stock, { timestamp }] = await rpc.onOneNode((ask) => {
-    const balanceOf = (holder: Hex) => contractReader(ask, token, erc20Abi)('balanceOf', [holder])
+    const balanceOf = (holder: Hex) =>
+      createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
     return Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
       balanceOf(made.address),

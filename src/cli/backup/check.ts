@@ -5,7 +5,7 @@ import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
 import { migrate } from '../../db/pg/migrate.js'
 import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { withDatabase } from '../database.js'
+import { withDatabaseUrl } from '../database.js'
 import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
@@ -31,7 +31,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
     else print(dump, isGood, networks)
     if (!isGood) process.exitCode = 1
   }
-  await withDatabase((url) =>
+  await withDatabaseUrl((url) =>
     untilInterrupted(({ signal, ended }) =>
       withScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
     ),

@@ -1,7 +1,7 @@
 import { formatUnits, type Hex, zeroAddress } from 'viem'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
-import { contractReader } from '../../chains/evm/contracts/read.js'
+import { createContractReader } from '../../chains/evm/contracts/read.js'
 import { compareNetworkDeployment } from '../../chains/evm/deployment/compare.js'
 import { desiredContracts } from '../../chains/evm/deployment/creation.js'
 import {
@@ -23,7 +23,11 @@ import {
 } from '../../config/index.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
-import { type SigningOptions, sendDeploymentSteps, signingAccount } from '../signing/signing.js'
+import {
+  type SigningOptions,
+  sendDeploymentSteps,
+  signingAccountOfOptions,
+} from '../signing/signing.js'
 import { type NetworkOptions, networkOfOptions } from '../values.js'
 import { ensDeploymentSettings } from './ens.js'
 
@@ -113,11 +117,11 @@ async function showContracts(
         continue
       if (one[field] === null) fields[field] = address
       if (what === 'hub') {
-        const read = contractReader(call, address, hubAbi)
+        const read = createContractReader(call, address, hubAbi)
         const [kept, owed] = await Promise.all([read('kept'), read('owed')])
         console.log(`chain ${one.label}, hub: keeps ${coins(kept)}, owes ${coins(owed)} to bidders`)
       } else if (what === 'payments') {
-        const read = contractReader(call, address, communityPaymentsAbi)
+        const read = createContractReader(call, address, communityPaymentsAbi)
         const [owed, count] = await read('totalsOf', [zeroAddress])
         console.log(`chain ${one.label}, payments: holds ${coins(owed)} of ${count} payments`)
       }
@@ -142,7 +146,7 @@ async function showContracts(
  */
 export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
-  const account = signingAccount(options)
+  const account = signingAccountOfOptions(options)
   // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
     await Promise.all(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
-import { sharesFinding } from './database.js'
+import { keySharesFinding } from './database.js'
 
 const KEY = Buffer.alloc(32, 1)
 const FORMER = Buffer.alloc(32, 2)
@@ -29,7 +29,7 @@ it.each<[string, ReturnType<typeof under>[], Buffer[], string, string]>([
   ],
   ['shares from before keys had ids, without a key', [under(null)], [], 'warn', '3 are from'],
 ])('for %s the doctor gives advice', (_, shares, keys, level, found) => {
-  const result = sharesFinding(shares, keys)
+  const result = keySharesFinding(shares, keys)
   expect(result.level).toBe(level)
   expect(result.found).toContain(found)
 })

@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
-import { countShares } from '../../db/auth/shares.js'
+import { countWalletSharesByKey } from '../../db/auth/shares.js'
 import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
-import { freeConnections, withConnection } from '../../db/pg/pool.js'
+import { countFreeConnections, withConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
-import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
+import { MAX_CLOCK_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
   type CheckResult,
   type DoctorFinding,
@@ -56,7 +56,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
         if (number < OLDEST_SERVER)
           return failureResult(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
-        return skewMs > MAX_SKEW_MS
+        return skewMs > MAX_CLOCK_SKEW_MS
           ? failureResult(
               `its clock is ${Math.round(skewMs / 1_000)} s off this machine's`,
               'Set both by NTP: no entry is written.',
@@ -82,7 +82,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
       'Raise max_connections.',
       asking(databaseDirectUrl, async (pool) => {
         const needed = databasePool + OWN_CONNECTIONS
-        const free = await freeConnections(pool)
+        const free = await countFreeConnections(pool)
         return free >= needed
           ? okResult(`${free} free`)
           : warningResult(
@@ -118,15 +118,15 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   const connection = { url, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS }
   const shares = await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
     withConnection(connection, async (client) =>
-      sharesFinding(await countShares(client), shareKeys),
+      keySharesFinding(await countWalletSharesByKey(client), shareKeys),
     ),
   )
   return [migrations, shares]
 }
 
 /** Finding for shares that cannot be decrypted because their key is missing in SHARE_KEY. */
-export function sharesFinding(
-  shares: Awaited<ReturnType<typeof countShares>>,
+export function keySharesFinding(
+  shares: Awaited<ReturnType<typeof countWalletSharesByKey>>,
   keys: readonly Uint8Array[],
 ): CheckResult {
   const ids = keys.map((key) => shareEncryptionKeyId(key).toString('hex'))

@@ -25,7 +25,7 @@ const SIGN: Readonly<Record<FindingLevel, string>> = {
 }
 
 /** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
-export async function doctor(
+export async function runDoctorCommand(
   { json }: { json?: boolean },
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import { ccipRequest, concat, createPublicClient, custom, type Hex, namehash } from 'viem'
 import { packetToBytes } from 'viem/ens'
-import { revertReason } from '../../chains/evm/bridge/calls.js'
+import { contractErrorOfRevert } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
-import { contractReader, encodeCall, isContract } from '../../chains/evm/contracts/read.js'
+import { createContractReader, encodeCall, isContract } from '../../chains/evm/contracts/read.js'
 import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
 import { fallbackIfRefused } from '../../chains/rpc/errors.js'
-import type { Call } from '../../chains/rpc/evm.js'
+import type { RpcCall } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
-import { setNameData } from '../../ens/primary.js'
+import { setNameCalldata } from '../../ens/primary.js'
 import {
   type CheckResult,
   failureResult,
@@ -60,7 +60,7 @@ async function examineRegistrar(
   const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
   if (!(await isContract(call, registrar)))
     return failureResult(`${registrar} has no code`, correct)
-  const data = setNameData(`doctor.${parent.parent}`)
+  const data = setNameCalldata(`doctor.${parent.parent}`)
   const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
   return (await fallbackIfRefused(asked, null)) === null
     ? failureResult(`${registrar} refuses setName(string)`, correct)
@@ -68,16 +68,16 @@ async function examineRegistrar(
 }
 
 async function walk(
-  call: Call,
+  call: RpcCall,
   { parent, resolver, registry = ENS_REGISTRY }: EnsParent,
 ): Promise<CheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
-  const ofRegistry = contractReader(call, registry, ensRegistryAbi)
+  const ofRegistry = createContractReader(call, registry, ensRegistryAbi)
   const named = (await ofRegistry('resolver', [namehash(parent)])).toLowerCase()
   if (named !== resolver)
     return failureResult(`the registry names ${named}, not ${resolver}`, correct)
-  const ofResolver = contractReader(call, resolver, ensResolverAbi)
+  const ofResolver = createContractReader(call, resolver, ensResolverAbi)
   if (!(await ofResolver('supportsInterface', ['0x9061b923'])))
     return failureResult(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: CheckResult[] = []
@@ -105,7 +105,7 @@ async function walk(
   const args = [toHex(packetToBytes(name)), concat(['0x3b3b57de', namehash(name)])] as const
   const data = encodeCall(ensResolverAbi, 'resolve', args)
   await client.call({ to: resolver, data }).catch((error: unknown) => {
-    const reason = revertReason(error)?.replaceAll('_', ' ') ?? 'no reason'
+    const reason = contractErrorOfRevert(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`
     broken.push(failureResult(`the resolver refuses the answer (${reason})`, advice))
   })

@@ -1,9 +1,12 @@
 import { isoTimestamp } from '../../api/http/timestamps.js'
-import { listOperatorActions, type StoredAction } from '../../db/deployment/operatorActions.js'
-import { withPool } from '../database.js'
+import {
+  listOperatorActions,
+  type StoredOperatorAction,
+} from '../../db/deployment/operatorActions.js'
+import { withDatabasePool } from '../database.js'
 import { printList } from '../output.js'
 
-const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction) => ({
+const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredOperatorAction) => ({
   beganAt: isoTimestamp(beganMs),
   endedAt: endedMs && isoTimestamp(endedMs),
   osUser,
@@ -22,7 +25,7 @@ export async function printRecordedCommands({
   limit: number
   json?: boolean
 }): Promise<void> {
-  const found = await withPool((pool) => listOperatorActions(pool, limit))
+  const found = await withDatabasePool((pool) => listOperatorActions(pool, limit))
   printList(found, {
     json,
     none: 'No command was run.',

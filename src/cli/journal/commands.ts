@@ -18,7 +18,7 @@ export function addJournalCommands(program: Command): void {
     )
   addNetworkOptions(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
-    .action(replay('replayAll'))
+    .action(replay('replayJournals'))
   journal
     .command('verify')
     .description('hold the record of the hubs’ logs against the one that the contracts keep')
@@ -56,7 +56,7 @@ export function addJournalCommands(program: Command): void {
     )
     .requiredOption('--out <folder>', 'the folder; what an earlier export wrote there is kept')
     .option(...JSON_OPTION)
-    .action(exported('exportLog'))
+    .action(exported('exportFeedLog'))
   journal
     .command('actions')
     .description(

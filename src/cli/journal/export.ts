@@ -19,7 +19,7 @@ import {
 } from '../../registry/log/tiles.js'
 import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
@@ -36,11 +36,11 @@ interface Exported {
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: its files never change.
  * @throws Error where no log is signed, or the log restarts meanwhile
  */
-export async function exportLog(
+export async function exportFeedLog(
   options: NetworkOptions & { out: string; json?: boolean },
 ): Promise<void> {
   const { out, json } = options
-  const written = await withPool(async (pool) => {
+  const written = await withDatabasePool(async (pool) => {
     const found: Exported[] = []
     for (const network of networksOfOptions(options)) {
       const exported = await exportNetwork(pool, network, join(out, network))

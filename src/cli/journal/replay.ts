@@ -1,10 +1,10 @@
 import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
 /** `clusterd journal replay`: rebuilds each network from its journal. Exits with 1 where hashes differ. */
-export async function replayAll(command: NetworkOptions): Promise<void> {
-  await withPool(async (pool) => {
+export async function replayJournals(command: NetworkOptions): Promise<void> {
+  await withDatabasePool(async (pool) => {
     const done: ReplayHashes[] = []
     for (const network of networksOfOptions(command)) done.push(await replayJournal(pool, network))
     for (const replayed of done) print(replayed)

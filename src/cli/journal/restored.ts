@@ -1,8 +1,8 @@
 import { readMirroredNetworks } from '../../db/journal/copies.js'
 import { type RestoreReport, resetAfterRestore } from '../../db/journal/restored.js'
-import { withRetries } from '../../db/pg/tries.js'
+import { inTransactionWithRetries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
 /**
@@ -16,10 +16,10 @@ export async function restartFeedsAfterRestore({
   yes?: boolean
   json?: boolean
 }): Promise<void> {
-  const networks = await withPool(async (pool) => {
+  const networks = await withDatabasePool(async (pool) => {
     const client = await pool.connect()
     try {
-      return await withRetries(client, async () => {
+      return await inTransactionWithRetries(client, async () => {
         const begun: Record<string, RestoreReport> = {}
         const copies = await readMirroredNetworks(client)
         // a mirror continues from its own state

@@ -6,9 +6,9 @@ import { rewindJournal } from '../../db/journal/rewind/index.js'
 import type { CountedSample, RewindReport } from '../../db/journal/rewind/report.js'
 import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
 import { checkedRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
-import { configuredChain, type NetworkOptions, networksOfOptions } from '../values.js'
+import { type NetworkOptions, networksOfOptions, requireConfiguredChain } from '../values.js'
 
 export interface RewindCommand extends NetworkOptions {
   chain: string
@@ -24,7 +24,7 @@ export interface RewindCommand extends NetworkOptions {
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
   const { block, chain: label, yes } = command
-  const config = configuredChain(label)
+  const config = requireConfiguredChain(label)
   if (!networksOfOptions(command).includes(config.network))
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   if (yes && block === undefined)
@@ -47,7 +47,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
  * @throws Error with one sentence where the chain is not halted, or has another block at that height
  */
 export async function unhaltCommand({ chain: label }: { chain: string }): Promise<void> {
-  const config = configuredChain(label)
+  const config = requireConfiguredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
     if (!(await isCheckpointOnChain(chain, row)))
@@ -64,7 +64,7 @@ export async function unhaltCommand({ chain: label }: { chain: string }): Promis
 type Work = (pool: pg.Pool, chain: EvmChain, row: ChainRow) => Promise<void>
 
 const onChain = (config: ChainConfig, work: Work): Promise<void> =>
-  withPool(async (pool) => {
+  withDatabasePool(async (pool) => {
     const { network, label } = config
     const row = await findChain(pool, network, label)
     if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)

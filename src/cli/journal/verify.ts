@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
-import { unpackRecord } from '../../chains/evm/record.js'
+import { unpackChainRecord } from '../../chains/evm/record.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
 import { hasRecordingContract, readRecordAgreedByNodesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
   const hubs = readChainsFile(readEnvironment().chainsFile).chains.filter(
     ({ role }) => role === 'hub',
   )
-  const verified = await withPool((pool) =>
+  const verified = await withDatabasePool((pool) =>
     Promise.all(
       hubs.map(async (config) => {
         const { network, label } = config
@@ -36,7 +36,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const own = isKept
           ? ((await readRecordAgreedByNodesOrNull(chain, block))?.answer ?? null)
           : null
-        const ours = hash && unpackRecord(config, hash, row.record)
+        const ours = hash && unpackChainRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         if (isProved === false) process.exitCode = 1
         const place = {

@@ -15,7 +15,7 @@ export function addKeyCommands(program: Command): void {
     .command('list')
     .description('all keys, oldest first')
     .option(...JSON_OPTION)
-    .action(keys('listKeys'))
+    .action(keys('listApiKeysCommand'))
   command
     .command('make <name>')
     .description('make a key of the operator, and show it this once')
@@ -30,14 +30,14 @@ export function addKeyCommands(program: Command): void {
       wholeNumberParser('--burst', UNITS),
     )
     .option(...JSON_OPTION)
-    .action(keys('makeKey'))
+    .action(keys('makeApiKeyCommand'))
   command
     .command('revoke <id>')
     .description('revoke a key, by its id in the list')
-    .action(keys('revokeKey'))
+    .action(keys('revokeApiKeyCommand'))
   command
     .command('reseal')
     .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')
     .option(...JSON_OPTION)
-    .action(shares('resealShares'))
+    .action(shares('resealKeyShares'))
 }

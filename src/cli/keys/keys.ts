@@ -8,7 +8,7 @@ import {
 } from '../../db/auth/apiKeys.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printJson, printList } from '../output.js'
 
 const DEFAULT_BURST_S = 6
@@ -23,8 +23,8 @@ const view = (key: StoredApiKey) => ({
 })
 
 /** `clusterd keys list` */
-export async function listKeys({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(listApiKeys), {
+export async function listApiKeysCommand({ json }: { json?: boolean }): Promise<void> {
+  printList(await withDatabasePool(listApiKeys), {
     json,
     none: 'There is no API key.',
     describe: view,
@@ -32,7 +32,7 @@ export async function listKeys({ json }: { json?: boolean }): Promise<void> {
 }
 
 /** `clusterd keys make` @throws Error with one sentence for an invalid limit */
-export async function makeKey(
+export async function makeApiKeyCommand(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
 ): Promise<void> {
@@ -41,14 +41,14 @@ export async function makeKey(
     throw new Error('--burst needs --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
   const { key, stored } = newApiKey({ wallet: null, name, perSecond, burst })
-  await withPool((pool) => addApiKey(pool, stored))
+  await withDatabasePool((pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
 /** `clusterd keys revoke` @throws Error with one sentence where there is no such key */
-export async function revokeKey(id: string): Promise<void> {
-  await withPool(async (pool) => {
+export async function revokeApiKeyCommand(id: string): Promise<void> {
+  await withDatabasePool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
     if (!key)
       throw new Error(`There is no API key of the id ${id}: \`clusterd keys list\` shows them.`)

@@ -12,7 +12,7 @@ import {
   type ShareWithRowKey,
 } from '../../db/auth/shares.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { printFields } from '../output.js'
 
 const AT_ONCE = 500
@@ -21,12 +21,12 @@ const AT_ONCE = 500
  * `clusterd keys reseal`: encrypts the shares of generated wallets again, with the first key of SHARE_KEY. Daemons
  * may run meanwhile. Exits with 1 where the key of a share is missing in SHARE_KEY; the share is then left unchanged.
  */
-export async function resealShares({ json }: { json?: boolean }): Promise<void> {
+export async function resealKeyShares({ json }: { json?: boolean }): Promise<void> {
   const [first, ...earlier] = readEnvironment().shareKeys
   if (!first)
     throw new ConfigError('SHARE_KEY is not set: it names the new key, then the earlier ones.')
   const keys: ShareEncryptionKeys = [first, ...earlier]
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const counts = { resealed: 0, unreadable: 0 }
     for (const network of NETWORKS) await resealNetwork(pool, network, keys, counts)
     printFields({ key: shareEncryptionKeyId(first).toString('hex'), ...counts }, json)

@@ -22,5 +22,5 @@ export function addLogCommands(program: Command): void {
     .option('--domain <domain>', 'domain that the name of its log begins with')
     .option('--testnet', 'the log of the testnet')
     .option(...JSON_OPTION)
-    .action(log('verifyLog'))
+    .action(log('verifyFeedLog'))
 }

@@ -33,7 +33,7 @@ interface VerifyOptions {
  * `clusterd log verify`: reads every entry of a service's log.
  * @throws ClusterdError log_mismatch, which names what is wrong
  */
-export async function verifyLog(
+export async function verifyFeedLog(
   url: string,
   { testnet, json, ...pinned }: VerifyOptions,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { isoTimestamp } from '../../api/http/timestamps.js'
-import { chainLabels } from '../../db/journal/chains.js'
+import { readChainLabels } from '../../db/journal/chains.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
 import { notifyNetwork } from '../../db/pg/notify.js'
@@ -8,8 +8,12 @@ import type { Queryable } from '../../db/pg/rows.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdText } from '../../registry/primitives/txId.js'
-import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
-import { withPool } from '../database.js'
+import {
+  executeOperatorJobAction,
+  type OperatorJobAction,
+  requireJob,
+} from '../../relayer/operatorActions.js'
+import { withDatabasePool } from '../database.js'
 import { durationText, errorMessageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOfOptions, wholeNumberParser } from '../values.js'
 
@@ -31,7 +35,7 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
-  const jobs = await withPool(async (pool) => {
+  const jobs = await withDatabasePool(async (pool) => {
     const found = await listJobs(
       pool,
       { states, networks: networksOfOptions(options), limit },
@@ -59,17 +63,22 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
 
 /** `clusterd outbox show` @throws Error with one sentence where there is no such job */
 export async function showJob(id: string, { json }: Options): Promise<void> {
-  printFields(await withPool(async (pool) => described(pool, await requireJob(pool, id))), json)
+  printFields(
+    await withDatabasePool(async (pool) => described(pool, await requireJob(pool, id))),
+    json,
+  )
 }
 
 /** Applies an operator action to a job. A running daemon notices the change at once. */
 export async function changeJob(
-  action: OperatorAction,
+  action: OperatorJobAction,
   id: string,
   { json }: Options,
 ): Promise<void> {
   printFields(
-    await withPool(async (pool) => described(pool, await actOnJob(pool, action, id))),
+    await withDatabasePool(async (pool) =>
+      described(pool, await executeOperatorJobAction(pool, action, id)),
+    ),
     json,
   )
 }
@@ -87,7 +96,7 @@ interface LabelledJob extends JobRow {
 async function labelled(db: Queryable, jobs: readonly JobRow[]): Promise<LabelledJob[]> {
   const networks = [...new Set(jobs.map(({ network }) => network))]
   const labels = new Map(
-    await Promise.all(networks.map(async (one) => [one, await chainLabels(db, one)] as const)),
+    await Promise.all(networks.map(async (one) => [one, await readChainLabels(db, one)] as const)),
   )
   return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
 }
@@ -129,7 +138,7 @@ export async function showOrSetNonce(
   next: string | undefined,
   options: Options & { signer?: Buffer },
 ): Promise<void> {
-  const signers = await withPool(async (pool) => {
+  const signers = await withDatabasePool(async (pool) => {
     const all = await listSigners(pool, networksOfOptions(options))
     const chosen = all.filter(
       ({ label, signer }) =>

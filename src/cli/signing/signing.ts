@@ -28,7 +28,7 @@ const NAMES = {
 }
 
 /** The account named by the options; null for none. @throws ConfigError, Error with one sentence */
-export function signingAccount({
+export function signingAccountOfOptions({
   keystore,
   passwordFile,
   signerUrl,

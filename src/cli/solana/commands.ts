@@ -32,7 +32,7 @@ export function addSolanaCommands(program: Command): void {
     .description(
       'whether the program is ours, byte for byte, and who can replace it; code 1 if not',
     )
-    .action(runDeploy('upgradeCheck'))
+    .action(runDeploy('checkDeployedProgram'))
   withKeypair(solana.command('init'))
     .description('initialize a deployed program, once')
     .requiredOption('--upgrade-authority <key>', 'who signs and pays')

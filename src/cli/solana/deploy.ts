@@ -8,7 +8,12 @@ import { isRegistrarCode, registrarCode } from '../../chains/solana/deployment/l
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
-import { draftCluster, programOf, readKeypairFile, type SolanaSigningOptions } from './solana.js'
+import {
+  draftClusterSettings,
+  programOfOptions,
+  readKeypairFile,
+  type SolanaSigningOptions,
+} from './solana.js'
 
 interface DeployOptions extends SolanaSigningOptions {
   keypair: string
@@ -22,7 +27,7 @@ interface DeployOptions extends SolanaSigningOptions {
  */
 export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
-  const { file, network, config } = draftCluster(options)
+  const { file, network, config } = draftClusterSettings(options)
   const rpc = createClusterRpc(config)
   const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
@@ -80,8 +85,8 @@ const checksumOf = (code: Buffer): string =>
  * `clusterd solana upgrade-check`: compares the deployed program with our build, byte for byte, and prints who can
  * replace it. Exits with 1 if they differ.
  */
-export async function upgradeCheck(options: SolanaSigningOptions): Promise<void> {
-  const { programId, rpc } = programOf(options)
+export async function checkDeployedProgram(options: SolanaSigningOptions): Promise<void> {
+  const { programId, rpc } = programOfOptions(options)
   const found = await readDeployedProgram(rpc, new PublicKey(programId))
   const isOurs = found !== null && isRegistrarCode(found.code)
   const known = isOurs ? 'ours' : 'another'

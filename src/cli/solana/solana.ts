@@ -67,7 +67,7 @@ const MOST_IN_TREASURY = 50_000_000
 
 /** Checks the treasury's balance: `init` would add nine times as much, paid by the deployer. */
 async function requireEmptyTreasury(options: SolanaOptions): Promise<void> {
-  const { rpc, registrar, findState } = programOf(options)
+  const { rpc, registrar, findState } = programOfOptions(options)
   const address = registrar.treasury.toBase58()
   const { value } = await rpc.call<{ value: number }>('getBalance', [
     address,
@@ -139,7 +139,7 @@ async function print(
   signer: PublicKey,
   instructionOf: (registrar: Registrar) => TransactionInstruction,
 ): Promise<void> {
-  const { rpc, registrar } = programOf(options)
+  const { rpc, registrar } = programOfOptions(options)
   const instruction = instructionOf(registrar)
   if (options.keypair) {
     const key = readKeypairFile(options.keypair, '--keypair')
@@ -161,15 +161,15 @@ async function print(
 }
 
 async function requireState(options: SolanaOptions) {
-  const { programId, findState } = programOf(options)
+  const { programId, findState } = programOfOptions(options)
   const state = await findState()
   if (state) return state
   throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
 /** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
-export function programOf(options: SolanaOptions) {
-  const { config } = draftCluster(options)
+export function programOfOptions(options: SolanaOptions) {
+  const { config } = draftClusterSettings(options)
   const { programId } = config
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
@@ -184,7 +184,7 @@ export function programOf(options: SolanaOptions) {
 }
 
 /** Settings of the cluster. Its program may not be deployed yet. @throws ConfigError */
-export function draftCluster({ testnet }: SolanaOptions) {
+export function draftClusterSettings({ testnet }: SolanaOptions) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
   const config = readDraftChainsFile(file).solana[network]

@@ -17,7 +17,7 @@ import { WEBHOOK_KEY_BYTES, webhookKeyText } from '../../push/webhooks/signature
 import { parseWebhookUrl } from '../../push/webhooks/target.js'
 import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { withPool } from '../database.js'
+import { withDatabasePool } from '../database.js'
 import { durationText, printJson, printList } from '../output.js'
 
 function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
@@ -39,7 +39,7 @@ const view = (hook: Webhook) => {
 
 /** `clusterd webhooks list` */
 export async function printWebhooks({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(listWebhooks), {
+  printList(await withDatabasePool(listWebhooks), {
     json,
     none: 'There is no webhook.',
     describe: view,
@@ -66,7 +66,7 @@ export async function createWebhook(
   const actor = from === undefined ? null : parseWalletOrNull(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(WEBHOOK_KEY_BYTES)
-  const id = await withPool(async (pool) => {
+  const id = await withDatabasePool(async (pool) => {
     const place = { network, from: actor?.bytes ?? null }
     const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
@@ -98,7 +98,7 @@ async function cursorOf(
 
 /** `clusterd webhooks remove` @throws Error with one sentence where there is no such webhook */
 export async function deleteWebhook(id: string): Promise<void> {
-  if (!(await withPool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
+  if (!(await withDatabasePool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
@@ -107,7 +107,7 @@ export async function listFailures(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const found = await withPool((pool) =>
+  const found = await withDatabasePool((pool) =>
     listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
   )
   printList(found, {
@@ -125,7 +125,7 @@ export async function listFailures(
 
 /** `clusterd webhooks replay` @throws Error with one sentence where there is no such webhook */
 export async function resendEvents(id: string, { since }: { since?: string }): Promise<void> {
-  await withPool(async (pool) => {
+  await withDatabasePool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)
     await replayWebhook(

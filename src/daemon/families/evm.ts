@@ -3,8 +3,8 @@ import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/
 import { readTokenBalance } from '../../chains/evm/community/port.js'
 import { hasRecordHash, recordingContracts } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
-import { createBalancePort } from '../../chains/requirementInputs.js'
-import type { Rpc } from '../../chains/rpc/evm.js'
+import { createTokenBalancePort } from '../../chains/requirementInputs.js'
+import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
@@ -19,12 +19,12 @@ import { evmRelayerChain } from '../../relayer/evmRelayerChain.js'
 import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
-import { evmFindings } from './evmChecks.js'
+import { checkEvmChains } from './evmChecks.js'
 import {
   type ChainOpeningContext,
   type DaemonChainFamily,
-  faultReporter,
   type OpenedChain,
+  rpcFaultLogger,
 } from './family.js'
 
 /** How long a start waits for a node to identify its chain, ms. */
@@ -50,7 +50,7 @@ export async function openEvmChain(
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createChainRpc(
     known ? { ...config, genesisHash: toHex(known) } : config,
-    faultReporter(label, ctx),
+    rpcFaultLogger(label, ctx),
   )
   ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
@@ -88,7 +88,7 @@ export async function openEvmChain(
     port: chain.forStrangers(),
     label,
     pollMs: config.pollMs,
-    balances: createBalancePort(rpc.forUse('judge'), readTokenBalance),
+    balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),
     watch: (leader, reporting) => [
       chainWorker(leader, { row, chain, identify }, reporting),
       airdropWorker(leader, chain),
@@ -107,7 +107,7 @@ const unlessAway = (error: Error): void => {
  * contracts' code, since a failed read of the record proves nothing.
  * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
-async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
+async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of recordingContracts(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHash(code))
@@ -118,7 +118,7 @@ async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
 }
 
 /** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
-async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
+async function identityInTime(rpc: EvmRpc, label: string, log: Logger): Promise<Hex | null> {
   const answer = rpc.genesisHash().catch((error: Error) => {
     if (error.name !== 'ChainUnavailableError') throw error
     return null
@@ -143,7 +143,7 @@ export const findHub = (opened: readonly OpenedChain[], network: string) =>
 /** The EVM chains: hubs and spokes. */
 export const evmFamily: DaemonChainFamily = {
   telemetry: EVM_TELEMETRY,
-  examine: evmFindings,
+  examine: checkEvmChains,
   testWallet({ chains }) {
     const known = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
     return {

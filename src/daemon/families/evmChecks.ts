@@ -1,9 +1,9 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
-import { contractReader, isContract } from '../../chains/evm/contracts/read.js'
-import { emptyRecord } from '../../chains/evm/record.js'
+import { createContractReader, isContract } from '../../chains/evm/contracts/read.js'
+import { emptyChainRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
-import type { Rpc } from '../../chains/rpc/evm.js'
+import type { EvmRpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
 import {
   type CheckResult,
@@ -27,7 +27,7 @@ const LOW_BALANCE_WEI = 10n ** 16n
 type Settings = Pick<Config, 'chains' | 'relayerKey'>
 
 /** Checks of every EVM chain: each RPC URL, the code, the hub's owner, the relayer's roles and balance. */
-export async function evmFindings(config: Settings): Promise<DoctorFinding[]> {
+export async function checkEvmChains(config: Settings): Promise<DoctorFinding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()
 }
@@ -85,7 +85,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Doc
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
     const isProvable =
-      emptyRecord(chain).length === 0 || (await readRecordAgreedByNodesOrNull(port, latest))
+      emptyChainRecord(chain).length === 0 || (await readRecordAgreedByNodesOrNull(port, latest))
     return isProvable
       ? okResult(found)
       : warningResult(
@@ -106,7 +106,7 @@ const fewUrls = (count: number): CheckResult =>
         'Name a third of `rpcUrls`: two of three suffice.',
       )
 
-const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<DoctorFinding> =>
+const codeFinding = (about: string, rpc: EvmRpc, address: Hex): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
@@ -117,12 +117,12 @@ const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<DoctorFindi
 /** Checks that a contract gives its relayer role to our key. */
 const roleFinding = (
   about: string,
-  rpc: Rpc,
+  rpc: EvmRpc,
   contract: Hex,
   address: Hex,
 ): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const found = await contractReader(rpc.call, contract, ROLES)('relayer')
+    const found = await createContractReader(rpc.call, contract, ROLES)('relayer')
     return isAddressEqual(found, address)
       ? okResult(address)
       : failureResult(
@@ -135,9 +135,9 @@ const roleFinding = (
  * Checks that a multisig or another contract owns a hub with money: the owner sets peers and verifiers, so a single key
  * must not control its credits.
  */
-const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfig) =>
+const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const owner = await contractReader(rpc.call, contract, ROLES)('owner')
+    const owner = await createContractReader(rpc.call, contract, ROLES)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const found = `${owner} is a plain account`
     return network === 'mainnet'
@@ -150,7 +150,7 @@ const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfi
 
 const balanceFinding = (
   about: string,
-  rpc: Rpc,
+  rpc: EvmRpc,
   chain: ChainConfig,
   address: Hex,
 ): Promise<DoctorFinding> =>

@@ -1,8 +1,8 @@
 import type { Route } from '../../api/http/route.js'
 import type { ChainPort } from '../../chains/chain.js'
-import { RefutedError, type RpcError } from '../../chains/rpc/errors.js'
+import { RefutedAnswerError, type RpcError } from '../../chains/rpc/errors.js'
 import type { Config } from '../../config/index.js'
-import type { IndexSource } from '../../indexer/run.js'
+import type { IndexedChainSource } from '../../indexer/run.js'
 import { alarmLogFields } from '../../ops/alarms.js'
 import type { NetworkContext } from '../../ops/context.js'
 import type { DoctorFinding } from '../../ops/finding.js'
@@ -15,7 +15,7 @@ import type { WalletChains } from '../../web/page.js'
 export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log' | 'metrics'>
 
 /** A configured chain with its database row, as the daemon's parts use it. */
-export interface OpenedChain extends IndexSource {
+export interface OpenedChain extends IndexedChainSource {
   /** Port for the API, with the shares of anonymous requests. */
   readonly port: ChainPort
   /** Set for a hub: proves the names of a mirrored network. */
@@ -57,10 +57,10 @@ export interface DaemonChainFamily {
 }
 
 /** Logs faults of a chain's nodes. */
-export const faultReporter =
+export const rpcFaultLogger =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
-    const refuted = error instanceof RefutedError && alarmLogFields('ClusterdRpcWrongChain')
+    const refuted = error instanceof RefutedAnswerError && alarmLogFields('ClusterdRpcWrongChain')
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }
     log[refuted ? 'error' : 'debug'](fields, 'an RPC URL failed')
   }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
 import type { QuoterOptions } from '../../chains/solana/quote.js'
 import { readGenesisHash, registerChain } from '../../db/journal/chains.js'
-import type { ProgramIdentity } from '../../indexer/solana/row.js'
+import type { PaymentProgramIdentity } from '../../indexer/solana/row.js'
 import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
@@ -11,7 +11,7 @@ import type { RelayerChain } from '../../relayer/run.js'
 import { solanaRelayerChain } from '../../relayer/solanaRelayerChain.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
-import { type DaemonChainFamily, faultReporter, type OpenedChain } from './family.js'
+import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
@@ -46,7 +46,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
 
   const register = async (
     genesis: string,
-  ): Promise<{ identity: ProgramIdentity; chain: number }> => {
+  ): Promise<{ identity: PaymentProgramIdentity; chain: number }> => {
     const genesisBytes = Buffer.from(bs58.decode(genesis))
     const row = await registerChain(pool, {
       network,
@@ -108,7 +108,7 @@ export const solanaFamily: DaemonChainFamily = {
   },
   async examine(config) {
     if (Object.keys(config.solana).length === 0) return []
-    return (await import('./solanaChecks.js')).solanaFindings(config)
+    return (await import('./solanaChecks.js')).checkSolanaClusters(config)
   },
   async open(config, ctx, opened) {
     const clusters: OpenedChain[] = []
@@ -124,7 +124,7 @@ export const solanaFamily: DaemonChainFamily = {
         quoteKeys: config.quoteKeys,
         relayKey: config.relayKeys.solana,
         releaseAfterMs: config.payments.releaseAfterMs,
-        onFault: faultReporter(SOLANA.label, ctx),
+        onFault: rpcFaultLogger(SOLANA.label, ctx),
       })
       ctx.metrics.rpc.watch(`${SOLANA.label} ${network}`, () => open.chain.rpc.health())
       clusters.push(open)

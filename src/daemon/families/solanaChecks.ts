@@ -20,7 +20,7 @@ const SOL = 1e9
 /**
  * Checks of every cluster: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
  */
-export async function solanaFindings({
+export async function checkSolanaClusters({
   chains,
   solana,
   relayKeys,

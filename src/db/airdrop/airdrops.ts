@@ -8,14 +8,16 @@ import type { PlainRow } from '../pg/rows.js'
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
 /** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
-export type OpenAirdrop = Omit<PlainRow<StoredAirdrop>, 'state'> & { state: AirdropState }
+export type AirdropWithoutClaimCounts = Omit<PlainRow<StoredAirdrop>, 'state'> & {
+  state: AirdropState
+}
 
 /** An airdrop with the number of its claims seen on chain, and the number of confirmed claims. */
-export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
+export type Airdrop = AirdropWithoutClaimCounts & { claimed: { seen: number; confirmed: number } }
 
 /** Fields of an airdrop that are not null once its distributor is set. */
-export type RequiredAirdropFields<Field extends keyof OpenAirdrop> = {
-  [Key in Field]: NonNullable<OpenAirdrop[Key]>
+export type RequiredAirdropFields<Field extends keyof AirdropWithoutClaimCounts> = {
+  [Key in Field]: NonNullable<AirdropWithoutClaimCounts[Key]>
 }
 
 /** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
@@ -98,7 +100,7 @@ export async function setDistributor(
       const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
       if (isSame && fromBlock === airdrop.fromBlock) return false
       if (!isSame && airdrop.claimed.seen > 0)
-        throw new AirdropError(claimedFromText(airdrop, 'its distributor stays'))
+        throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
       const { label, distributor, token, endsAtS } = to
       const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
       const data = {
@@ -116,7 +118,7 @@ export async function setDistributor(
 export const noAirdropText = (network: Network, community: string): string =>
   `${network} has no airdrop of "${community}": \`clusterd airdrop list\` shows them.`
 
-export const claimedFromText = (
+export const alreadyClaimedText = (
   { community, claimed }: { community: string; claimed: { seen: number } },
   therefore: string,
 ): string =>

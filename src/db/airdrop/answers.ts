@@ -1,11 +1,13 @@
 import { storedClaimAddress } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
-import { prepare } from '../pg/prepared.js'
+import { prepareStatement } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredAirdropFields } from './airdrops.js'
+import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
 
-const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
+const byCommunity = prepareStatement<
+  Omit<AirdropWithoutClaimCounts, 'network' | 'state'> & { state: number }
+>(
   'airdrop',
   // lists its columns: with `*`, prepared statements fail once a newer version adds a column
   (
@@ -16,20 +18,20 @@ const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: nu
 )
 
 /** Hot path: called for each request about a claim. */
-export async function findOpenAirdrop(
+export async function findAirdropWithoutClaimCounts(
   db: Queryable,
   network: Network,
   community: string,
-): Promise<OpenAirdrop | null> {
+): Promise<AirdropWithoutClaimCounts | null> {
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
 /** Airdrop that may be claimed from. */
-type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
+type Claimable = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'> &
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
-const claimable = prepare<Claimable>(
+const claimable = prepareStatement<Claimable>(
   'airdrops_open',
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
@@ -58,11 +60,11 @@ interface WalletRow {
 }
 
 /** A verified wallet of the caller's cluster, with its allocation. */
-export type WalletWithAllocation = Awaited<ReturnType<typeof findBundleAllocations>>[number]
-export type BundleAllocation = NonNullable<WalletWithAllocation['allocation']>
+export type WalletWithAllocation = Awaited<ReturnType<typeof findClusterAllocations>>[number]
+export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']>
 
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
-const bundle = prepare<WalletRow>(
+const bundle = prepareStatement<WalletRow>(
   'airdrop_bundle',
   (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
       c.confirmed AS is_confirmed
@@ -75,7 +77,7 @@ const bundle = prepare<WalletRow>(
 )
 
 /** Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first. Empty without a cluster. */
-export async function findBundleAllocations(
+export async function findClusterAllocations(
   db: Queryable,
   network: Network,
   airdrop: number,
@@ -90,7 +92,7 @@ export async function findBundleAllocations(
   }))
 }
 
-const claimedByBundle = prepare<{ account: Buffer }>(
+const claimedByBundle = prepareStatement<{ account: Buffer }>(
   'airdrop_claimed_by_bundle',
   (l) => `SELECT a.account FROM ${l.clusters} k
     JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial AND w.verified
@@ -100,7 +102,7 @@ const claimedByBundle = prepare<{ account: Buffer }>(
     WHERE k.network = ${l.network} AND k.id = $2
     ORDER BY w.address <> $3, w.created_seq, w.address`,
 )
-const usedClaims = prepare<{ claim: Buffer }>(
+const usedClaims = prepareStatement<{ claim: Buffer }>(
   'airdrop_used_claims',
   (l) => `SELECT claim FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND claim = ANY($2::bytea[])`,
@@ -110,7 +112,7 @@ const usedClaims = prepare<{ claim: Buffer }>(
  * Account (a stored address) that is verified in a cluster, and whose allocation was claimed in a confirmed block. A
  * claim that no community name has used yet comes first, then the caller's own claim. Null where no wallet has claimed.
  */
-export async function findConfirmedClaim(
+export async function findClaimedAccount(
   db: Queryable,
   {
     network,

@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
+import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type PlainRow, query } from '../pg/rows.js'
-import type { OpenAirdrop, RequiredAirdropFields } from './airdrops.js'
+import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
-  OpenAirdrop,
+  AirdropWithoutClaimCounts,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
   RequiredAirdropFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
@@ -22,7 +22,7 @@ const WATCHED = {
 }
 
 /** Airdrops that may still be claimed from, on the chain of a network label. */
-export const watchedAirdrops = (
+export const readWatchedAirdrops = (
   pool: pg.Pool,
   network: Network,
   label: string,
@@ -40,9 +40,9 @@ interface ConfirmedBlocks {
 const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnChain> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ...columnsNamed<ClaimOnChain>('int4', 'index', 'logIndex'),
-  ...columnsNamed<ClaimOnChain>('bytea', 'receiver', 'blockHash', 'txHash'),
-  ...columnsNamed<ClaimOnChain>('int8', 'block'),
+  ...columnsFromProperties<ClaimOnChain>('int4', 'index', 'logIndex'),
+  ...columnsFromProperties<ClaimOnChain>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...columnsFromProperties<ClaimOnChain>('int8', 'block'),
 ]
 
 /**
@@ -87,7 +87,7 @@ export async function storeClaims(
  * Restarts the indexing of an airdrop's claims at its first block. Stored claims stay until their blocks are read
  * again.
  */
-export async function restartClaims(
+export async function restartClaimIndexing(
   client: pg.ClientBase,
   { network, airdrop }: WatchedAirdrop,
 ): Promise<void> {

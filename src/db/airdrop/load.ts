@@ -14,7 +14,7 @@ import { execute, query, readRows } from '../pg/rows.js'
 import {
   type Airdrop,
   AirdropError,
-  claimedFromText,
+  alreadyClaimedText,
   findAirdrop,
   noAirdropText,
 } from './airdrops.js'
@@ -153,7 +153,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
 
 function assertReplaceable(existing: StoredFile, { replaces }: AirdropLoadRequest): void {
   if (existing.claimed.seen > 0)
-    throw new AirdropError(claimedFromText(existing, 'it can not be replaced any more'))
+    throw new AirdropError(alreadyClaimedText(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,

@@ -1,6 +1,6 @@
 import { parentPosition, proofPositions } from '../../registry/airdrop/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { prepare } from '../pg/prepared.js'
+import { prepareStatement } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
@@ -51,7 +51,7 @@ export const proofFromPages = (pages: ReadonlyMap<number, Buffer>, position: num
     return hash
   })
 
-const pagesOfAirdrop = prepare<{ page: number; nodes: Buffer }>(
+const pagesOfAirdrop = prepareStatement<{ page: number; nodes: Buffer }>(
   'airdrop_proof_pages',
   (l) =>
     `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,

@@ -7,13 +7,13 @@ import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/r
  * An encrypted share of a generated wallet's key, and the id of the encrypting key. The id is null for a share that is
  * older than key ids.
  */
-export type SealedShare = Pick<PlainRow<WalletShare>, 'share' | 'keyId'>
+export type EncryptedWalletShare = Pick<PlainRow<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
 export type ServerShare = Omit<PlainRow<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
-export async function storeShare(
+export async function storeWalletShare(
   db: Queryable,
   network: Network,
   kept: ServerShare,
@@ -34,8 +34,8 @@ export async function storeShare(
  * private that an address was generated here if its wallet entry is private.
  * @returns the share, and whether the caller requested the wallet
  */
-export const findShare = prepareSingleRow<
-  SealedShare & { isOwn: boolean },
+export const findWalletShare = prepareSingleRow<
+  EncryptedWalletShare & { isOwn: boolean },
   [address: Buffer, caller: Buffer]
 >(
   'wallet_share',
@@ -63,12 +63,15 @@ export async function markRecoverySignatureUsed(
 }
 
 /** Number of wallet shares by the key that encrypts them. */
-export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; count: number }[]> {
+export function countWalletSharesByKey(
+  db: Queryable,
+): Promise<{ keyId: Buffer | null; count: number }[]> {
   return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')
 }
 
 /** An encrypted share with the primary key of its row. */
-export type ShareWithRowKey = SealedShare & Pick<PlainRow<WalletShare>, 'network' | 'address'>
+export type ShareWithRowKey = EncryptedWalletShare &
+  Pick<PlainRow<WalletShare>, 'network' | 'address'>
 
 /**
  * Next page of a network's shares that are not encrypted with `keyId`, by address.
@@ -88,7 +91,7 @@ export function listSharesUnderOtherKeys(
 export async function replaceShare(
   db: Queryable,
   { network, address, share }: ShareWithRowKey,
-  sealed: SealedShare,
+  sealed: EncryptedWalletShare,
 ): Promise<void> {
   const text =
     'UPDATE wallet_shares SET share = $4, key_id = $5 WHERE network = $1 AND address = $2 AND share = $3'

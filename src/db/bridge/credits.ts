@@ -1,16 +1,16 @@
 import type { HubCreditChange } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { columnsNamed, insertRows } from '../pg/arrays.js'
+import { columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
-  ...columnsNamed<HubCreditChange>('int8', 'block', 'eid'),
-  ...columnsNamed<HubCreditChange>('int4', 'logIndex'),
-  ...columnsNamed<HubCreditChange>('bytea', 'txHash', 'wallet'),
-  ...columnsNamed<HubCreditChange>('numeric', 'amountWei'),
+  ...columnsFromProperties<HubCreditChange>('int8', 'block', 'eid'),
+  ...columnsFromProperties<HubCreditChange>('int4', 'logIndex'),
+  ...columnsFromProperties<HubCreditChange>('bytea', 'txHash', 'wallet'),
+  ...columnsFromProperties<HubCreditChange>('numeric', 'amountWei'),
 ]
 
-export const confirmCredits = (
+export const insertConfirmedCredits = (
   db: Queryable,
   network: Network,
   items: readonly HubCreditChange[],

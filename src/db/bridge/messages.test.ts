@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { inTransaction } from '../pg/pool.js'
-import { writeMessages, writeReceipts } from './messages.js'
+import { writeMessageReceipts, writeMessages } from './messages.js'
 
 const SPOKE = 2
 const database = useDatabase()
@@ -60,7 +60,7 @@ test('a reorg of the spoke removes its messages, and another transaction may use
 test('a message that the hub received in an unconfirmed block may still be removed', async () => {
   await tail(sent(1, 11))
   await inTransaction(pool, (client) =>
-    writeReceipts(client, 'testnet', { isConfirmed: false, block: 50 }, [receipt(1)]),
+    writeMessageReceipts(client, 'testnet', { isConfirmed: false, block: 50 }, [receipt(1)]),
   )
   await tail()
   expect(await txByGuid()).toEqual({})
@@ -69,7 +69,7 @@ test('a message that the hub received in an unconfirmed block may still be remov
 test('a message that the hub received in a confirmed block stays, whatever the spoke shows afterwards', async () => {
   await tail(sent(1, 11))
   await inTransaction(pool, (client) =>
-    writeReceipts(client, 'testnet', { isConfirmed: true, block: 51 }, [receipt(1)]),
+    writeMessageReceipts(client, 'testnet', { isConfirmed: true, block: 51 }, [receipt(1)]),
   )
   await tail()
   expect(await txByGuid()).toEqual({ 1: 11 })

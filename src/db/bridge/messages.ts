@@ -2,11 +2,11 @@ import type { ReceivedMessage, SentMessage } from '../../registry/bridge/message
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ArrayColumns,
-  columnsNamed,
+  columnsFromProperties,
   type RewrittenBlocks,
   writeLogRows,
 } from '../pg/arrays.js'
-import type { ChainKey, Queryable } from '../pg/rows.js'
+import type { ChainRowKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
 const IS_RECEIVED =
@@ -16,9 +16,16 @@ const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentM
   ['chain', 'int2', () => chain],
   ['confirmed', 'bool', () => isConfirmed],
   ['sender', 'bytea', ({ from }) => from],
-  ...columnsNamed<SentMessage>('bytea', 'guid', 'txHash', 'blockHash', 'packet', 'options'),
-  ...columnsNamed<SentMessage>('int8', 'block', 'sentMs'),
-  ...columnsNamed<SentMessage>('int4', 'logIndex'),
+  ...columnsFromProperties<SentMessage>(
+    'bytea',
+    'guid',
+    'txHash',
+    'blockHash',
+    'packet',
+    'options',
+  ),
+  ...columnsFromProperties<SentMessage>('int8', 'block', 'sentMs'),
+  ...columnsFromProperties<SentMessage>('int4', 'logIndex'),
 ]
 
 /**
@@ -27,7 +34,7 @@ const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentM
  */
 export const writeMessages = (
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   blocks: RewrittenBlocks,
   messages: readonly SentMessage[],
 ): Promise<void> =>
@@ -43,12 +50,12 @@ export const writeMessages = (
 
 const receiptColumns = (isConfirmed: boolean): ArrayColumns<ReceivedMessage> => [
   ['confirmed', 'bool', () => isConfirmed],
-  ...columnsNamed<ReceivedMessage>('bytea', 'guid', 'txHash'),
-  ...columnsNamed<ReceivedMessage>('int8', 'block'),
-  ...columnsNamed<ReceivedMessage>('int4', 'logIndex', 'bids'),
+  ...columnsFromProperties<ReceivedMessage>('bytea', 'guid', 'txHash'),
+  ...columnsFromProperties<ReceivedMessage>('int8', 'block'),
+  ...columnsFromProperties<ReceivedMessage>('int4', 'logIndex', 'bids'),
 ]
 
-export const writeReceipts = (
+export const writeMessageReceipts = (
   db: Queryable,
   network: Network,
   blocks: RewrittenBlocks,

@@ -49,7 +49,7 @@ const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */
-export const messagesToQueue = (
+export const findMessagesToQueue = (
   db: Queryable,
   network: Network,
   sentBeforeMs: number,
@@ -66,7 +66,7 @@ export const messagesToQueue = (
 export const MAX_STUCK_MESSAGES = 1_000
 
 /** Messages that the hub has not received, oldest first, at most `MAX_STUCK_MESSAGES`. */
-export const stuckMessages = (
+export const findStuckMessages = (
   db: Queryable,
   network: Network,
   sentBeforeMs: number,

@@ -1,16 +1,16 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
-import { prepare } from '../pg/prepared.js'
+import { prepareStatement } from '../pg/prepared.js'
 import {
   blockConfirmations,
   groupHubReceipt,
-  RECEIPT_COLUMNS,
-  type ReceiptRow,
+  HUB_RECEIPT_COLUMNS,
+  type HubReceiptRow,
 } from '../pg/receipts.js'
 import type { PlainRow, Queryable } from '../pg/rows.js'
 
-type Row = ReceiptRow &
+type Row = HubReceiptRow &
   Pick<PlainRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     /** Network label of the chain. */
     label: string
@@ -22,15 +22,15 @@ type Row = ReceiptRow &
   }
 
 /** A message that a transaction sent from a spoke, with its progress at the hub. */
-export type TxMessage = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
+export type MessageWithProgress = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
 
-const byTx = prepare<Row>(
+const byTx = prepareStatement<Row>(
   'tx_messages',
   (
     l,
   ) => `SELECT m.guid, m.chain, c.label, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
-      ${RECEIPT_COLUMNS},
+      ${HUB_RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid
        AND j.state <> ${JOB_STATE.confirmed} AND j.reason IS NOT NULL ORDER BY j.kind LIMIT 1) AS failure
     FROM messages m

@@ -2,10 +2,10 @@ import type { OperatorAction } from '../generated/client.js'
 import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
-export type StoredAction = PlainRow<OperatorAction>
+export type StoredOperatorAction = PlainRow<OperatorAction>
 
 /** A command that is running or has ended. */
-export interface RecordedCommand extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {
+export interface RecordedCommand extends Pick<StoredOperatorAction, 'id' | 'osUser' | 'command'> {
   /** Time since the command began, ms. */
   ms: number
   /** Null while the command is running. */
@@ -25,8 +25,8 @@ export async function writeOperatorAction(db: Queryable, action: RecordedCommand
 }
 
 /** Commands of operators, newest first. */
-export function listOperatorActions(db: Queryable, limit: number): Promise<StoredAction[]> {
+export function listOperatorActions(db: Queryable, limit: number): Promise<StoredOperatorAction[]> {
   const text =
     'SELECT id, began_ms, ended_ms, os_user, role, command, outcome FROM operator_actions ORDER BY began_ms DESC, id LIMIT $1'
-  return readRows<StoredAction>(db, text, [limit])
+  return readRows<StoredOperatorAction>(db, text, [limit])
 }

@@ -5,9 +5,9 @@ import { execute, type Queryable } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
 /** How long transactions without effect and the signed bytes of ended jobs are kept. */
-export const RETENTION_MS = 30 * DAY_MS
+export const TRANSACTION_RETENTION_MS = 30 * DAY_MS
 /** How long operators' commands are kept. */
-export const ACTION_RETENTION_MS = 365 * DAY_MS
+export const OPERATOR_ACTION_RETENTION_MS = 365 * DAY_MS
 /** Number of generations whose journal is kept: the current generation, and the previous generation for comparison. */
 export const RETAINED_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
@@ -15,7 +15,7 @@ const BATCH_ROWS = 1_000
 
 /** Ages are measured by the database's clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
-const KEPT_SINCE_MS = `${NOW_MS} - ${RETENTION_MS}`
+const KEPT_SINCE_MS = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
 
 /**
  * Transactions that a chain has shown and that had no effect. A row with a verdict stays, since a terminal status never
@@ -28,7 +28,7 @@ const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <=
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 /** Commands belong to no network. */
-const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTION_RETENTION_MS}`
+const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACTION_RETENTION_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
@@ -67,7 +67,7 @@ export type RemovedCounts = Record<string, number>
  * @param signal stops the work between two batches
  * @param alive called after each batch, since an ended generation may have millions of entries
  */
-export async function removeExpired(
+export async function removeExpiredRows(
   db: Queryable,
   network: Network,
   signal?: AbortSignal,

@@ -16,13 +16,13 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
+import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
 import { type PartitionedTable, partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { journalTimeMs, type LockedHead, lockJournalHead, writeJournalHead } from './head.js'
+import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHead } from './head.js'
 import { type FoundRows, findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
@@ -68,7 +68,7 @@ export const findRowsOfEntries = (
 /** Entries to fold under the head's lock, with the rows that `findRowsOfEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
-  head: LockedHead
+  head: LockedJournalHead
   probed: FoundRows
   /** Clock that measures the stages of the calling indexer's loop. */
   stages?: StageClock
@@ -183,9 +183,9 @@ const insertAll = (
   )
 
 const JOURNAL: ArrayColumns<JournalRow> = [
-  ...columnsNamed<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
-  ...columnsNamed<JournalRow>('int4', 'publicCount'),
-  ...columnsNamed<JournalRow>('bytea', 'actor', 'body', 'effects'),
+  ...columnsFromProperties<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
+  ...columnsFromProperties<JournalRow>('int4', 'publicCount'),
+  ...columnsFromProperties<JournalRow>('bytea', 'actor', 'body', 'effects'),
   ['kind', 'int2', (row) => ENTRY_KIND[row.kind]],
   ['chain', 'int2', (row) => row.position?.chain],
   ['block', 'int8', (row) => row.position?.block],
@@ -193,36 +193,36 @@ const JOURNAL: ArrayColumns<JournalRow> = [
   ['ruleset', 'int2', (row) => row.ruleset],
 ]
 const NAMES: ArrayColumns<NameRow> = [
-  ...columnsNamed<NameRow>('int8', 'seq', 'txKey', 'cluster'),
-  ...columnsNamed<NameRow>('text', 'name'),
+  ...columnsFromProperties<NameRow>('int8', 'seq', 'txKey', 'cluster'),
+  ...columnsFromProperties<NameRow>('text', 'name'),
   ['outcome', 'int2', (row) => BID_OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
 const CLUSTERS = [
-  ...columnsNamed<ClusterRow>('int8', 'serial', 'createdSeq'),
-  ...columnsNamed<ClusterRow>('bytea', 'id'),
+  ...columnsFromProperties<ClusterRow>('int8', 'serial', 'createdSeq'),
+  ...columnsFromProperties<ClusterRow>('bytea', 'id'),
 ]
 const WALLETS: ArrayColumns<WalletRow> = [
-  ...columnsNamed<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
-  ...columnsNamed<WalletRow>('bytea', 'address'),
-  ...columnsNamed<WalletRow>('text', 'name'),
+  ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
+  ...columnsFromProperties<WalletRow>('bytea', 'address'),
+  ...columnsFromProperties<WalletRow>('text', 'name'),
   ['verified', 'bool', (row) => row.isVerified],
   ['private', 'bool', (row) => row.isPrivate],
   ['backed_up', 'bool', (row) => row.isBackedUp],
 ]
 const COMMUNITIES = [
-  ...columnsNamed<CommunityRow>('text', 'name'),
-  ...columnsNamed<CommunityRow>('int8', 'seq'),
+  ...columnsFromProperties<CommunityRow>('text', 'name'),
+  ...columnsFromProperties<CommunityRow>('int8', 'seq'),
 ]
 const COMMUNITY_NAMES: ArrayColumns<CommunityNameRow> = [
-  ...columnsNamed<CommunityNameRow>('text', 'community', 'name'),
-  ...columnsNamed<CommunityNameRow>('bytea', 'address', 'claim'),
-  ...columnsNamed<CommunityNameRow>('int8', 'assigned', 'seq'),
+  ...columnsFromProperties<CommunityNameRow>('text', 'community', 'name'),
+  ...columnsFromProperties<CommunityNameRow>('bytea', 'address', 'claim'),
+  ...columnsFromProperties<CommunityNameRow>('int8', 'assigned', 'seq'),
   ['verified', 'bool', (row) => row.isVerified],
 ]
 const MOVES = [
-  ...columnsNamed<NameMoveRow>('int8', 'source', 'target', 'seq'),
-  ...columnsNamed<NameMoveRow>('bytea', 'actor'),
+  ...columnsFromProperties<NameMoveRow>('int8', 'source', 'target', 'seq'),
+  ...columnsFromProperties<NameMoveRow>('bytea', 'actor'),
 ]
 
 const WALLET = unnestSql(WALLETS, 2)

@@ -31,7 +31,7 @@ export type AppendChangesResult =
  * A rate limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the
  * changes.
  */
-export interface ChangeLimit {
+export interface ChangeRateLimit {
   /**
    * Reads how much of the limit earlier changes have used. The head's lock prevents concurrent writes by other changes.
    */
@@ -50,7 +50,7 @@ export interface SignedChanges {
   within?: Buffer
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline
-  limit?: ChangeLimit
+  limit?: ChangeRateLimit
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }

@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type PlainRow, type Queryable, query } from '../pg/rows.js'
-import { assertLeader, endLeaders, lockJournalHead } from './head.js'
+import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
 
 /**
  * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
@@ -129,7 +129,7 @@ export async function requireSameHub(
 }
 
 /** Labels of the chains of a network, by the number that rows of the database have. */
-export async function chainLabels(
+export async function readChainLabels(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, string>> {
@@ -199,7 +199,7 @@ export async function haltChain(
   reason: string,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    await assertLeader(client, row.network, epoch)
+    await assertIndexingLeader(client, row.network, epoch)
     const sql = 'UPDATE chains SET halted = $3 WHERE network = $1 AND chain = $2'
     await execute(client, row.network, sql, [row.chain, reason])
   })

@@ -3,9 +3,9 @@ import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
-import { type PartitionNames, prepare } from '../pg/prepared.js'
+import { type PartitionNames, prepareStatement } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { assertLeader, type LeaderScope } from './head.js'
+import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
@@ -74,7 +74,7 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
 /** Prepares two statements, one for each order. */
 const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
-    prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
+    prepareStatement<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
@@ -112,7 +112,7 @@ export async function readJournalRange(
 }
 
 // bisects the event numbers, whose timestamps never decrease: about 30 probes
-const since = prepare<{ generation: number; newest: number; first: number }>(
+const since = prepareStatement<{ generation: number; newest: number; first: number }>(
   'feed_since',
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
@@ -148,7 +148,7 @@ export async function findFirstEventSince(
   return row
 }
 
-const ids = prepare<{ serial: number; id: string }>(
+const ids = prepareStatement<{ serial: number; id: string }>(
   'cluster_ids',
   (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
     JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
@@ -179,7 +179,7 @@ export interface SqlFeedCopy {
   isShown: boolean
 }
 
-const copied = prepare<SqlFeedCopy>(
+const copied = prepareStatement<SqlFeedCopy>(
   'feed_copied',
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
@@ -211,7 +211,7 @@ export async function appendToSqlFeedCopy(
     'wallet' in event ? decodeWallet(event.wallet).type : null,
   )
   await inTransaction(pool, async (client) => {
-    await assertLeader(client, network, epoch)
+    await assertIndexingLeader(client, network, epoch)
     const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
     await execute(client, network, ADD_COPIED, [generation, ...values])
     if ((events.at(-1)?.number ?? count) >= newest)

@@ -8,8 +8,8 @@ import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 import {
-  assertLeader,
-  assertRelayer,
+  assertIndexingLeader,
+  assertRelayingLeader,
   endLeaders,
   lockJournalHead,
   markCaughtUp,
@@ -73,8 +73,8 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
     await lockJournalHead(writer, 'mainnet', index.epoch)
     await inTransaction(pool, async (client) => {
       await client.query(`SET LOCAL lock_timeout = '1s'`)
-      await assertRelayer(client, 'mainnet', relay.epoch)
-      await assertLeader(client, 'mainnet', index.epoch)
+      await assertRelayingLeader(client, 'mainnet', relay.epoch)
+      await assertIndexingLeader(client, 'mainnet', index.epoch)
     })
     // the next leader does not wait either
     await relay.release()
@@ -82,7 +82,7 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
-  await expect(assertRelayer(pool, 'mainnet', relay.epoch)).rejects.toThrow(
+  await expect(assertRelayingLeader(pool, 'mainnet', relay.epoch)).rejects.toThrow(
     /another process leads the deliveries/,
   )
   await index.release()

@@ -5,7 +5,7 @@ import type { JournalHead } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepare, versionSql } from '../pg/prepared.js'
+import { prepareStatement, registryVersionSql } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree } from '../pg/unavailable.js'
 
@@ -21,12 +21,12 @@ export class LostLeadershipError extends FatalError {
 
 export type LeaderScope = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
-export interface StoredHead extends JournalHead {
+export interface StoredJournalHead extends JournalHead {
   caughtUp: boolean
 }
 
 /** A head that is locked by this transaction. */
-export interface LockedHead extends StoredHead {
+export interface LockedJournalHead extends StoredJournalHead {
   /** The database's clock, Unix ms. Entries are dated by it, since all writers share only this clock. */
   nowMs: number
 }
@@ -53,7 +53,7 @@ const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEA
 const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */
-export async function readJournalHead(db: Queryable, network: Network): Promise<StoredHead> {
+export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
   return only(await query(db, network, SELECT_HEAD), network)
 }
 
@@ -65,7 +65,7 @@ export interface AnswerVersions {
   factsVersion: string
 }
 
-const version = prepare<AnswerVersions>('journal_version', versionSql)
+const version = prepareStatement<AnswerVersions>('journal_version', registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
   return only(await version(db, network, []), network)
@@ -81,9 +81,9 @@ export async function lockJournalHead(
   db: Queryable,
   network: Network,
   epoch: number | null,
-): Promise<LockedHead> {
-  if (epoch === null) return only(await query<LockedHead>(db, network, LOCK_HEAD), network)
-  const [head] = await query<LockedHead>(db, network, LEAD_HEAD, [epoch])
+): Promise<LockedJournalHead> {
+  if (epoch === null) return only(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
+  const [head] = await query<LockedJournalHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
 }
@@ -92,15 +92,15 @@ export async function lockJournalHead(
 export async function lockJournalHeadIfCaughtUp(
   db: Queryable,
   network: Network,
-): Promise<LockedHead | null> {
-  return (await query<LockedHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
+): Promise<LockedJournalHead | null> {
+  return (await query<LockedJournalHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
 }
 
 /**
  * The time at which a writer dates entries.
  * @throws ClockError when this process's clock differs from the database's
  */
-export function journalTimeMs({ nowMs }: LockedHead): number {
+export function journalTimeMs({ nowMs }: LockedJournalHead): number {
   assertClocksAgree(nowMs)
   return nowMs
 }
@@ -163,9 +163,9 @@ function assertEpoch(role: LeaderRole) {
   }
 }
 
-export const assertLeader = assertEpoch('index')
+export const assertIndexingLeader = assertEpoch('index')
 
-export const assertRelayer = assertEpoch('relay')
+export const assertRelayingLeader = assertEpoch('relay')
 
 function only<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)

@@ -6,13 +6,13 @@ import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertLeader, type LeaderScope } from './head.js'
+import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 /** A Merkle log of a network's public events, as of its newest signed checkpoint. */
-export type StoredLog = Omit<PlainRow<Log>, 'network'>
+export type StoredFeedLog = Omit<PlainRow<Log>, 'network'>
 
 /** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
-export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
+export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
 
 /** State of a network's feed and of its log. */
 export interface FeedLogState {
@@ -21,9 +21,9 @@ export interface FeedLogState {
   newest: number
   isCaughtUp: boolean
   /** Log of the current generation. Null before its first leaf. */
-  log: StoredLog | null
+  log: StoredFeedLog | null
   /** Log of the newest ended generation. Null where none has ended. */
-  previous: StoredLog | null
+  previous: StoredFeedLog | null
 }
 
 const LOG = 'generation, origin, size, root, note, server'
@@ -40,7 +40,7 @@ const UP_TO = {
 export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
   const [head] = await query<Omit<FeedLogState, 'log' | 'previous'>>(db, network, HEAD)
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  const logs = await query<StoredLog>(db, network, UP_TO, [head.generation])
+  const logs = await query<StoredFeedLog>(db, network, UP_TO, [head.generation])
   return {
     ...head,
     log: logs.find(({ generation }) => generation === head.generation) ?? null,
@@ -53,12 +53,12 @@ const OF_GENERATION = {
   text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`,
 }
 
-export const findStoredLog = async (
+export const findStoredFeedLog = async (
   db: Queryable,
   network: Network,
   generation: number,
-): Promise<StoredLog | null> =>
-  (await query<StoredLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+): Promise<StoredFeedLog | null> =>
+  (await query<StoredFeedLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
 
 /**
  * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
@@ -117,20 +117,20 @@ const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
  * Writes a log that has grown from `size`, and its tiles, in one transaction.
  * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
  */
-export async function writeLog(
+export async function writeFeedLog(
   { pool, network, epoch }: LeaderScope,
-  log: StoredLog,
+  log: StoredFeedLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    await assertLeader(client, network, epoch)
-    const now = await findStoredLog(client, network, log.generation)
+    await assertIndexingLeader(client, network, epoch)
+    const now = await findStoredFeedLog(client, network, log.generation)
     if ((now?.size ?? 0) !== size)
       throw new Error(
         `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
       )
     await storeTiles(client, network, log.generation, tiles)
-    await writeLogRow(client, network, log)
+    await writeFeedLogRow(client, network, log)
   })
 }
 
@@ -138,10 +138,10 @@ export async function writeLog(
  * Writes a log's row, and deletes the tiles of generations before the previous one.
  * @throws Error if another server has written the log meanwhile
  */
-export async function writeLogRow(
+export async function writeFeedLogRow(
   db: Queryable,
   network: Network,
-  { generation, origin, size, root, note, server }: StoredLog,
+  { generation, origin, size, root, note, server }: StoredFeedLog,
 ): Promise<void> {
   const row = [generation, origin, size, root, note, server]
   if ((await execute(db, network, WRITE_LOG, row)) !== 1)
@@ -173,7 +173,7 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
  * Stores the final size and root of a log. The first leaf of the next log has both. A signed checkpoint that is stored
  * for the same size and root is kept.
  */
-export const storePreviousLog = (
+export const storePreviousFeedLog = (
   db: Queryable,
   network: Network,
   { generation, origin, size, root }: PreviousLog,
@@ -184,7 +184,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
 )
 
 /** Deletes logs from a generation on, which belong to a discarded history. */
-export async function deleteLogs(
+export async function deleteFeedLogs(
   db: Queryable,
   network: Network,
   generation: number,

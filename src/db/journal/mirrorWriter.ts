@@ -14,15 +14,15 @@ import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 import { writeFoldedBatch } from './append.js'
 import { readMirroredNetworks } from './copies.js'
-import { assertLeader, type LockedHead, lockJournalHead } from './head.js'
+import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from './head.js'
 import {
-  deleteLogs,
+  deleteFeedLogs,
   type PreviousLog,
   readFeedLogState,
-  type StoredLog,
-  storePreviousLog,
+  type StoredFeedLog,
+  storePreviousFeedLog,
   storeTiles,
-  writeLogRow,
+  writeFeedLogRow,
 } from './log.js'
 import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
@@ -48,7 +48,10 @@ const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false
  * Locks and returns the head of a mirrored network, or of an empty one. @throws Error if the network has its own
  * journal or log
  */
-export async function assertIsMirror(client: pg.ClientBase, network: Network): Promise<LockedHead> {
+export async function lockMirrorHead(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<LockedJournalHead> {
   const head = await lockJournalHead(client, network, null)
   const isCopy = (await readMirroredNetworks(client)).has(network)
   const { log } = await readFeedLogState(client, network)
@@ -65,7 +68,7 @@ export class MirrorWriter {
   readonly #client: pg.ClientBase
   readonly #network: Network
   readonly #generation: number
-  #head: LockedHead
+  #head: LockedJournalHead
   #events: LeafEvent[] = []
   #tiles = new Map<string, FilledTile>()
   #writing: Promise<unknown> = Promise.resolve()
@@ -73,7 +76,7 @@ export class MirrorWriter {
 
   private constructor(
     client: pg.ClientBase,
-    place: { network: Network; generation: number; head: LockedHead },
+    place: { network: Network; generation: number; head: LockedJournalHead },
   ) {
     this.#client = client
     this.#network = place.network
@@ -90,16 +93,19 @@ export class MirrorWriter {
   static async open(
     client: pg.ClientBase,
     { network, epoch }: { network: Network; epoch: number },
-    { stored, next }: { stored: StoredLog | null; next: Pick<StoredLog, 'generation' | 'origin'> },
+    {
+      stored,
+      next,
+    }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
   ): Promise<MirrorWriter | null> {
-    await assertLeader(client, network, epoch)
+    await assertIndexingLeader(client, network, epoch)
     await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
-    let head = await assertIsMirror(client, network)
+    let head = await lockMirrorHead(client, network)
     const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
     const { generation } = next
     if (log && log.origin !== next.origin) {
-      await deleteLogs(client, network, generation)
+      await deleteFeedLogs(client, network, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)
@@ -159,18 +165,18 @@ export class MirrorWriter {
    * because they belong to another history.
    */
   async follow(previous: PreviousLog | null): Promise<void> {
-    await deleteLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
-    if (previous) await storePreviousLog(this.#client, this.#network, previous)
+    await deleteFeedLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
+    if (previous) await storePreviousFeedLog(this.#client, this.#network, previous)
   }
 
   /** Writes the remaining events, and the log with its signed checkpoint. */
-  async end(log: StoredLog): Promise<void> {
+  async end(log: StoredFeedLog): Promise<void> {
     const client = this.#client
     const network = this.#network
     await this.#write(groupEventsIntoEntries(this.#events))
     await this.#writing
     await this.#writeTiles(() => true)
-    await writeLogRow(client, network, log)
+    await writeFeedLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
       for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)

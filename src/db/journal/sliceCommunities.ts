@@ -19,7 +19,12 @@ export async function loadCommunities(
   keys: JournalRowKeys,
 ): Promise<void> {
   if (keys.communities.size > 0) {
-    slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
+    slice.communities = await readCommunityRules(
+      db,
+      slice.network,
+      slice.head.generation,
+      keys.communities,
+    )
     await readTaken(db, slice, [...keys.communityNames])
   }
   if (keys.assignments.size > 0) await readAssigned(db, slice, keys)
@@ -30,7 +35,7 @@ export async function loadCommunities(
  * Rules of communities, oldest first: the rules in force at a time, and all later ones.
  * @param communities names, each with the time (ms) from which rules are needed
  */
-export async function readRules(
+export async function readCommunityRules(
   db: Queryable,
   network: Network,
   generation: number,

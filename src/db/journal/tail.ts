@@ -4,20 +4,20 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
-import { type ArrayColumns, columnsNamed, insertRows } from '../pg/arrays.js'
+import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { execute, type PlainRow, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
-export interface StoredTailBlock extends Omit<PlainRow<TailBlock>, 'network' | 'chain'> {
+export interface StoredUnconfirmedBlock extends Omit<PlainRow<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with its position. */
   entries: readonly DecodedEntry[]
 }
 
-type Block = Omit<StoredTailBlock, 'entries'>
+type Block = Omit<StoredUnconfirmedBlock, 'entries'>
 const tailBlocks = (chain: number): ArrayColumns<Block> => [
   ['chain', 'int2', () => chain],
-  ...columnsNamed<Block>('int8', 'block', 'timestampMs'),
-  ...columnsNamed<Block>('bytea', 'hash', 'parentHash'),
+  ...columnsFromProperties<Block>('int8', 'block', 'timestampMs'),
+  ...columnsFromProperties<Block>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {
@@ -49,7 +49,7 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
  * ones.
  * @param minimumWei current minimum bid, which decides whether a bid can lead
  */
-export async function writeTail(
+export async function writeUnconfirmedBlocks(
   db: Queryable,
   network: Network,
   chain: number,
@@ -57,7 +57,7 @@ export async function writeTail(
     dropFrom,
     blocks,
     minimumWei,
-  }: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
+  }: { dropFrom: number; blocks: readonly StoredUnconfirmedBlock[]; minimumWei: bigint },
 ): Promise<void> {
   const facts = blocks.flatMap(({ block, hash, entries }) =>
     entries.map((entry) => ({ block, hash, entry })),
@@ -74,7 +74,7 @@ export async function writeTail(
 export const KEPT_BLOCK_HASHES = 128
 
 /** Deletes facts of confirmed blocks, and block hashes older than `KEPT_BLOCK_HASHES`. */
-export async function forgetConfirmedTail(
+export async function deleteConfirmedFacts(
   db: Queryable,
   network: Network,
   chain: number,

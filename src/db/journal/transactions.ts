@@ -13,7 +13,12 @@ import type {
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { journalEntrySql, type PartitionNames, prepare, prepareSingleRow } from '../pg/prepared.js'
+import {
+  journalEntrySql,
+  type PartitionNames,
+  prepareSingleRow,
+  prepareStatement,
+} from '../pg/prepared.js'
 import { blockConfirmations } from '../pg/receipts.js'
 import { execute, existsRowSql, type PlainRow, type Queryable } from '../pg/rows.js'
 
@@ -37,7 +42,7 @@ interface JournalledRow extends Pick<PlainRow<Journal>, 'atMs' | 'body' | 'effec
   logIndex: number
 }
 
-const journalled = prepare<JournalledRow>(
+const journalled = prepareStatement<JournalledRow>(
   'txs_in_journal',
   (l) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects
     FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
@@ -57,7 +62,7 @@ const journalled = prepare<JournalledRow>(
  * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
  * bid.
  */
-export async function findJournalledTx(
+export async function findJournalledTxs(
   db: Queryable,
   network: Network,
   hashes: readonly Buffer[],
@@ -86,7 +91,7 @@ export async function findJournalledTx(
   return found
 }
 
-const winning = prepare<{ name: string; body: Buffer }>(
+const winning = prepareStatement<{ name: string; body: Buffer }>(
   'winning_bids',
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
@@ -126,7 +131,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
 }
 
 /** Bids of a transaction in the hub's unconfirmed blocks, with the depth of the first bid's block. */
-export interface TailTx {
+export interface UnconfirmedTx {
   bids: UnconfirmedBid[]
   confirmations: Confirmations
   /** Time of the block, ms. */
@@ -141,7 +146,7 @@ interface TailRow extends Pick<PlainRow<Fact>, 'logIndex' | 'block' | 'causeMs' 
   nextBlock: number
 }
 
-const inTail = prepare<TailRow>(
+const inTail = prepareStatement<TailRow>(
   'tx_in_tail',
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
@@ -159,12 +164,12 @@ const inTail = prepare<TailRow>(
  * unconfirmed bid may win it.
  * @param hub number of the network's hub chain: only its bids decide
  */
-export async function findTailTx(
+export async function findUnconfirmedTx(
   db: Queryable,
   network: Network,
   hub: number,
   hash: Buffer,
-): Promise<TailTx | null> {
+): Promise<UnconfirmedTx | null> {
   const rows = await inTail(db, network, [hash, hub])
   const first = rows[0]
   if (!first) return null
@@ -198,7 +203,7 @@ export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
     WHERE t.network = ${l.network} AND t.hash = $1`,
 )
 
-const confirmed = prepare<{ chain: number; block: number }>(
+const confirmed = prepareStatement<{ chain: number; block: number }>(
   'confirmed_blocks',
   (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
 )
@@ -217,7 +222,7 @@ export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenM
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
-export async function rememberSighting(
+export async function storeTxSighting(
   db: Queryable,
   network: Network,
   hash: Buffer,
@@ -271,7 +276,7 @@ export interface TxProgress {
 const received = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
-const progress = prepare<TxProgress>(
+const progress = prepareStatement<TxProgress>(
   'txs_progress',
   (l) => `SELECT concat_ws(' ', p.bids, p.facts, p.sent, p.paid, p.tracked) AS records,
       p.bids + p.facts > 0 OR p.sent IS NOT NULL OR p.paid IS NOT NULL AS is_known

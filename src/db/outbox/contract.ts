@@ -56,7 +56,7 @@ export async function storePaymentsContract(
 }
 
 /** Earlier payments contracts by chain number. */
-export async function formerPaymentsContracts(
+export async function readFormerPaymentsContracts(
   db: Queryable,
   network: Network,
 ): Promise<Map<number, `0x${string}`[]>> {

@@ -7,7 +7,7 @@ import {
 } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeListSql } from '../pg/codes.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
 import { isShortOfTimeSql } from './payouts.js'
 import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
@@ -24,9 +24,9 @@ export const NONCE_JOBS_AT_ONCE = 1_000
  * releases that are short of time, then other queued jobs, oldest first. An execution waits until its verification is
  * in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or payment meanwhile.
  */
-export function dueNonceJobs(
+export function findDueNonceJobs(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs: number,
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<EvmJobTx>[]> {
@@ -50,9 +50,9 @@ const BLOCKHASH_JOBS_AT_ONCE = 200
  * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
  * rest. In each group sent jobs come first, then older payments.
  */
-export async function dueBlockhashJobs(
+export async function findDueBlockhashJobs(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs: number,
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<SolanaJobTx>[]> {
@@ -76,7 +76,7 @@ export async function dueBlockhashJobs(
 }
 
 /** Longest back-off of a job or a webhook. A row that waits longer was written before the clock was set back. */
-export const LONGEST_PAUSE_MS = 2 * 3_600_000
+export const LONGEST_BACKOFF_MS = 2 * 3_600_000
 
 /**
  * Ends the back-off of jobs that wait for the signer's funds, or that were written by a clock ahead of now.
@@ -84,16 +84,19 @@ export const LONGEST_PAUSE_MS = 2 * 3_600_000
  */
 export function endJobBackoffs(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs: number,
 ): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
     WHERE network = $1 AND chain = $2 AND ${LIVE} AND next_ms > $3
-      AND (reason = '${WAITS_FOR_FUNDS}' OR next_ms > $3 + ${LONGEST_PAUSE_MS})`
+      AND (reason = '${WAITS_FOR_FUNDS}' OR next_ms > $3 + ${LONGEST_BACKOFF_MS})`
   return execute(db, network, text, [chain, nowMs])
 }
 
-export async function hasLiveJobs(db: Queryable, { network, chain }: ChainKey): Promise<boolean> {
+export async function hasLiveJobs(
+  db: Queryable,
+  { network, chain }: ChainRowKey,
+): Promise<boolean> {
   const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${LIVE}) AS live`
   return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
 }

@@ -13,17 +13,17 @@ import {
 } from '../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { assertRelayer } from '../journal/head.js'
-import { type ArrayColumns, columnsNamed, insertRows, unnestSql } from '../pg/arrays.js'
+import { assertRelayingLeader } from '../journal/head.js'
+import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
 
 const DAY_MS = 86_400_000
 /** A job was changed since it was read. */
 class StaleVersionError extends Error {}
 
-export interface SignerKey extends ChainKey {
+export interface SignerRowKey extends ChainRowKey {
   signer: Buffer
 }
 
@@ -60,7 +60,7 @@ export const insertJobs = (
 /** Inserts a job that uses up a nonce. @returns false when another job holds the nonce meanwhile */
 export async function insertNoopJob(
   client: pg.ClientBase,
-  { network, chain, signer }: SignerKey,
+  { network, chain, signer }: SignerRowKey,
   { nonce, tx, nowMs }: { nonce: number; tx: EvmJobTx; nowMs: number },
 ): Promise<boolean> {
   const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
@@ -77,7 +77,7 @@ export async function insertNoopJob(
 }
 
 /** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
-export interface ChangeAuthor {
+export interface JobChangeAuthor {
   epoch: number | null
   nowMs: number
   signer?: Buffer | undefined
@@ -97,7 +97,7 @@ export const inRelayerTransaction = <T>(
   work: (client: pg.ClientBase) => Promise<T>,
 ): Promise<T> =>
   inTransaction(pool, async (client) => {
-    await assertRelayer(client, network, epoch)
+    await assertRelayingLeader(client, network, epoch)
     return work(client)
   })
 
@@ -110,13 +110,13 @@ export const inRelayerTransaction = <T>(
 export function saveJobs(
   pool: pg.Pool,
   changes: readonly JobChange[],
-  by: ChangeAuthor,
+  by: JobChangeAuthor,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
     const change = changes[0]!
     const { network, chain } = change.job
     const { epoch, signer, dailyCapWei } = by
-    if (epoch !== null) await assertRelayer(client, network, epoch)
+    if (epoch !== null) await assertRelayingLeader(client, network, epoch)
     await update(client, network, changes, by)
     if (signer && dailyCapWei !== undefined)
       await reserveSpending(client, { network, chain, signer }, newlySigned(change), {
@@ -131,7 +131,7 @@ export function saveJobs(
  * @returns false when the job has changed
  * @throws LostLeadershipError, DailyCapError
  */
-export function saveWithNextNonce(
+export function saveJobWithNextNonce(
   pool: pg.Pool,
   job: Job,
   {
@@ -139,11 +139,11 @@ export function saveWithNextNonce(
     epoch,
     nowMs,
     dailyCapWei,
-  }: { key: SignerKey; epoch: number; nowMs: number; dailyCapWei: bigint },
+  }: { key: SignerRowKey; epoch: number; nowMs: number; dailyCapWei: bigint },
   build: (nonce: number) => Promise<JobProgress>,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
-    await assertRelayer(client, key.network, epoch)
+    await assertRelayingLeader(client, key.network, epoch)
     const text = `UPDATE relay_signers SET next_nonce = next_nonce + 1 WHERE network = $1 AND chain = $2 AND signer = $3
       RETURNING next_nonce - 1 AS nonce`
     const [row] = await query<{ nonce: number }>(client, key.network, text, [key.chain, key.signer])
@@ -164,7 +164,7 @@ const newlySigned = ({ job, after }: JobChange): bigint =>
 /** Adds newly signed costs to the signer's spending of the day. @throws DailyCapError */
 export async function reserveSpending(
   client: pg.ClientBase,
-  { network, chain, signer }: SignerKey,
+  { network, chain, signer }: SignerRowKey,
   wei: bigint,
   { nowMs, dailyCapWei }: { nowMs: number; dailyCapWei: bigint },
 ): Promise<void> {
@@ -198,11 +198,11 @@ const COLUMNS: ArrayColumns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
-  ...columnsNamed<JobProgress>('numeric', 'valueWei', 'spentWei'),
-  ...columnsNamed<JobProgress>('int8', 'nonce', 'nextMs'),
-  ...columnsNamed<JobProgress>('int4', 'failures'),
-  ...columnsNamed<JobProgress>('text', 'reason', 'release'),
-  ...columnsNamed<JobProgress>('bool', 'alone'),
+  ...columnsFromProperties<JobProgress>('numeric', 'valueWei', 'spentWei'),
+  ...columnsFromProperties<JobProgress>('int8', 'nonce', 'nextMs'),
+  ...columnsFromProperties<JobProgress>('int4', 'failures'),
+  ...columnsFromProperties<JobProgress>('text', 'reason', 'release'),
+  ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends JobChange {
   /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
@@ -232,7 +232,7 @@ async function update(
   client: pg.ClientBase,
   network: Network,
   changes: readonly JobChange[],
-  { nowMs, signer }: Omit<ChangeAuthor, 'epoch'>,
+  { nowMs, signer }: Omit<JobChangeAuthor, 'epoch'>,
 ): Promise<void> {
   const all = changes.flatMap(withOthers)
   const count = await execute(client, network, UPDATE, [

@@ -12,7 +12,7 @@ import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
 
 /** Most payments, and most tokens, in one answer. */
-export const OWED_LIMIT = 100
+export const MAX_OWED_PER_ANSWER = 100
 
 /** A payment whose money belongs to its payer again, or may soon, with its chain's label. */
 export interface OwedPayment {
@@ -55,7 +55,11 @@ export async function findPaymentsOwedToPayer(
   nowMs: number,
 ): Promise<{ found: OwedPayment[]; isTruncated: boolean }> {
   const read = (text: string, ...more: number[]) =>
-    query<PaymentRow & { label: string }>(db, network, text, [payer, OWED_LIMIT + 1, ...more])
+    query<PaymentRow & { label: string }>(db, network, text, [
+      payer,
+      MAX_OWED_PER_ANSWER + 1,
+      ...more,
+    ])
   const kinds = await Promise.all([
     read(HELD_NAMES, nowMs),
     read(HELD_COMMUNITY_NAMES, nowMs),
@@ -63,9 +67,11 @@ export async function findPaymentsOwedToPayer(
   ])
   return {
     found: kinds.flatMap((rows) =>
-      rows.slice(0, OWED_LIMIT).map((row) => ({ label: row.label, payment: paymentFromRow(row) })),
+      rows
+        .slice(0, MAX_OWED_PER_ANSWER)
+        .map((row) => ({ label: row.label, payment: paymentFromRow(row) })),
     ),
-    isTruncated: kinds.some((rows) => rows.length > OWED_LIMIT),
+    isTruncated: kinds.some((rows) => rows.length > MAX_OWED_PER_ANSWER),
   }
 }
 
@@ -94,6 +100,9 @@ export async function findPaidTokens(
   network: Network,
   payer: Buffer,
 ): Promise<{ found: PaidToken[]; isTruncated: boolean }> {
-  const rows = await query<PaidToken>(db, network, PAID_TOKENS, [payer, OWED_LIMIT + 1])
-  return { found: rows.slice(0, OWED_LIMIT), isTruncated: rows.length > OWED_LIMIT }
+  const rows = await query<PaidToken>(db, network, PAID_TOKENS, [payer, MAX_OWED_PER_ANSWER + 1])
+  return {
+    found: rows.slice(0, MAX_OWED_PER_ANSWER),
+    isTruncated: rows.length > MAX_OWED_PER_ANSWER,
+  }
 }

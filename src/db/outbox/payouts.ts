@@ -11,7 +11,7 @@ import {
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import { codeListSql } from '../pg/codes.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
@@ -73,7 +73,7 @@ export const DUE_PAYOUTS_SQL = `due AS (
  */
 export async function queuePayouts(
   client: pg.ClientBase,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> {
   await execute(
@@ -96,20 +96,20 @@ export async function queuePayouts(
 }
 
 /** A payment is released at the latest at this share of its holding time. */
-export const RELEASE_SHARE = 0.7
+export const RELEASE_HOLDING_TIME_SHARE = 0.7
 
 /** Queues releases of payments that bought their name: they are in the journal, without a refusal. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
   SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
   WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
-    AND p.paid_ms + least($4::float8, ${RELEASE_SHARE} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
+    AND p.paid_ms + least($4::float8, ${RELEASE_HOLDING_TIME_SHARE} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 
 /** Queues releases of the payments that are old enough. @returns how many */
 export const queueReleases = (
   client: pg.ClientBase,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> =>
   execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [
@@ -131,9 +131,9 @@ const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
  * Counts payments of a chain that were refused although their names are registered. Each counts until the time from
  * which its payer could have reclaimed it.
  */
-export async function countRefusedNames(
+export async function countWronglyRefusedPayments(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs: number,
 ): Promise<number> {
   const text = { name: 'refused_names', text: REFUSED_NAMES }

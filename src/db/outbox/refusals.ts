@@ -10,7 +10,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { BELONGS_TO_PAYER_SQL, IS_LEFT_TO_PAYER_SQL, IS_UNSENT_SQL } from '../payments/refused.js'
 import { codeListSql } from '../pg/codes.js'
 import { partitionName } from '../pg/partitions.js'
-import { type ChainKey, execute, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
@@ -41,7 +41,7 @@ export async function queueRefusals(
  */
 export const parkUneconomicalRefusals = (
   client: pg.ClientBase,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   leastWei: bigint,
 ): Promise<number> =>
   execute(
@@ -61,7 +61,7 @@ export const parkUneconomicalRefusals = (
 /** Ends parked refusals and releases whose payment has an outcome, whoever sent it. @returns how many jobs it ended */
 export function endParkedRefusals(
   client: pg.ClientBase,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs: number,
 ): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1

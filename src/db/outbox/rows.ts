@@ -103,7 +103,7 @@ export async function listJobs(
 }
 
 /** A job by its id, in any network. Null where there is none. */
-export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
+export async function findJobById(db: Queryable, id: string): Promise<JobRow | null> {
   const found = NETWORKS.map((network) =>
     selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),
   )

@@ -3,7 +3,7 @@ import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameOfCode } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
-import type { SignerKey } from './jobs.js'
+import type { SignerRowKey } from './jobs.js'
 
 /** Bounds the rows that a step reads because of a wrong nonce count. */
 const HOLDERS_AT_ONCE = 1_000
@@ -18,9 +18,9 @@ export interface SignerNonces {
 }
 
 /** @param from lowest nonce whose job is returned in `holders` */
-export async function signerNonces(
+export async function readSignerNonces(
   db: Queryable,
-  key: SignerKey,
+  key: SignerRowKey,
   from: number,
 ): Promise<SignerNonces> {
   const values = [key.chain, key.signer]
@@ -47,7 +47,7 @@ export async function signerNonces(
  */
 export async function moveNextNonce(
   client: pg.ClientBase,
-  { network, chain, signer }: SignerKey,
+  { network, chain, signer }: SignerRowKey,
   from: number | null,
   to: number,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function moveNextNonce(
 /** Stores the chain's transaction count that an operator has to confirm. Null clears it. */
 export async function storeUnconfirmedTxCount(
   client: pg.ClientBase,
-  key: SignerKey,
+  key: SignerRowKey,
   claimed: number | null,
 ): Promise<void> {
   const text = `UPDATE relay_signers SET claimed_nonce = $4
@@ -71,7 +71,7 @@ export async function storeUnconfirmedTxCount(
 }
 
 /** A signer of ours on a chain, as shown to the operator. */
-export interface SignerRow extends SignerKey {
+export interface SignerRow extends SignerRowKey {
   label: string
   next: number
   /** The chain's transaction count that an operator has to confirm. */

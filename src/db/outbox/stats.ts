@@ -6,7 +6,7 @@ import {
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { nameOfCode } from '../pg/codes.js'
-import { type ChainKey, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, type Queryable, query } from '../pg/rows.js'
 import { holdingTimeShareSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
@@ -26,7 +26,7 @@ export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
 /** A chain's unfinished jobs, without parked refusals that are not worth their cost. */
 export async function countOpenJobs(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   nowMs = Date.now(),
 ): Promise<OpenJobCount[]> {
   const rows = await query<Omit<OpenJobCount, 'kind' | 'state'> & { kind: number; state: number }>(
@@ -54,9 +54,9 @@ export interface SignerStats {
   isDry: boolean
 }
 
-export async function signerStats(
+export async function readSignerStats(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   signer: Buffer | null,
   nowMs: number,
 ): Promise<SignerStats> {

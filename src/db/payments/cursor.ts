@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
-import { type ChainKey, execute, type PlainRow, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, type PlainRow, query } from '../pg/rows.js'
 
 /** Progress of the watcher of a program's payments. */
 export type PaymentCursor = Omit<PlainRow<StoredCursor>, 'network' | 'chain'>
@@ -8,7 +8,7 @@ export type PaymentCursor = Omit<PlainRow<StoredCursor>, 'network' | 'chain'>
 /** The cursor of a chain. Before the first payment it is at the start slot. */
 export async function readPaymentCursor(
   pool: pg.Pool,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   startSlot: number,
 ): Promise<PaymentCursor> {
   const text =
@@ -23,7 +23,7 @@ export async function readPaymentCursor(
  */
 export async function movePaymentCursor(
   client: pg.ClientBase,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   from: PaymentCursor,
   to: PaymentCursor,
 ): Promise<void> {

@@ -12,16 +12,16 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { RefundState } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
 import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
-import { prepare } from '../pg/prepared.js'
+import { prepareStatement } from '../pg/prepared.js'
 import {
   blockConfirmations,
   groupHubReceipt,
-  RECEIPT_COLUMNS,
-  type ReceiptRow,
+  HUB_RECEIPT_COLUMNS,
+  type HubReceiptRow,
 } from '../pg/receipts.js'
 import type { PlainRow, Queryable } from '../pg/rows.js'
 
-type PaymentColumns = ReceiptRow &
+type PaymentColumns = HubReceiptRow &
   Pick<
     PlainRow<Payment>,
     'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
@@ -38,15 +38,15 @@ type PaymentColumns = ReceiptRow &
   }
 
 /** A payment for a name on the hub that a transaction on another chain made, with its progress. */
-export type TxPayment = Awaited<ReturnType<typeof findPaymentsOfTransaction>>[number]
+export type PaymentWithProgress = Awaited<ReturnType<typeof findPaymentsOfTransaction>>[number]
 
-const paymentsByTx = prepare<PaymentColumns>(
+const paymentsByTx = prepareStatement<PaymentColumns>(
   'tx_payments',
   (
     l,
   ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.amount, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
-      p.outcome, ${RECEIPT_COLUMNS},
+      p.outcome, ${HUB_RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
@@ -90,7 +90,7 @@ interface PaidNameColumns
   jobReason: string | null
 }
 
-const paidNamesByTx = prepare<PaidNameColumns>(
+const paidNamesByTx = prepareStatement<PaidNameColumns>(
   'tx_paid_names',
   (
     l,
@@ -115,7 +115,11 @@ const paidNamesByTx = prepare<PaidNameColumns>(
  * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_SQL`); `judgement`: null until the payment
  * is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
-export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
+export async function findCommunityPaymentsOfTransaction(
+  db: Queryable,
+  network: Network,
+  tx: Buffer,
+) {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
     const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)

@@ -34,7 +34,7 @@ export async function findUndeliveredPayments(
 }
 
 /** A confirmed, undecided payment for a community name. */
-export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
+export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community. Null where its word is not a valid name. */
   communityName: string | null
@@ -55,9 +55,9 @@ export async function findOpenCommunityPayments(
   limit: number,
   nowMs: number,
   except: readonly Buffer[] = [],
-): Promise<OpenPayment[]> {
+): Promise<OpenCommunityPayment[]> {
   const rows = await query<
-    PaymentRow & Pick<OpenPayment, 'label' | 'isPayers'> & { community: string | null }
+    PaymentRow & Pick<OpenCommunityPayment, 'label' | 'isPayers'> & { community: string | null }
   >(
     db,
     network,
@@ -87,7 +87,7 @@ const PAYOUTS_LIMIT = 500
  * Payments for names of a community that its contracts on EVM chains hold undecided, oldest first, with their chain's
  * label.
  */
-export async function findPayouts(
+export async function findHeldCommunityPayments(
   db: Queryable,
   network: Network,
   community: string,

@@ -13,17 +13,17 @@ import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ArrayColumns,
-  columnsNamed,
+  columnsFromProperties,
   type RewrittenBlocks,
   writeLogRows,
 } from '../pg/arrays.js'
-import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
 
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
 /** Columns that hold properties of a target by the same names. Null where the target's kind does not have them. */
 const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): ArrayColumns<Payment> =>
-  columnsNamed<TargetFields>(type, ...properties).map(([column, , of]) => [
+  columnsFromProperties<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,
     ({ target }) => of(target) ?? null,
@@ -32,8 +32,8 @@ const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): ArrayCol
 const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
-  ...columnsNamed<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
-  ...columnsNamed<Payment>('int8', 'block', 'sequence', 'paidMs'),
+  ...columnsFromProperties<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
+  ...columnsFromProperties<Payment>('int8', 'block', 'sequence', 'paidMs'),
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
   ['token', 'text', ({ money }) => money.token],
   ['amount', 'numeric', ({ money }) => money.amount.toString()],
@@ -63,7 +63,7 @@ const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> =
 /** Writes payments of a chain's blocks. A confirmed payment never changes. */
 export const writePayments = (
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   blocks: RewrittenBlocks,
   payments: readonly Payment[],
 ): Promise<void> =>
@@ -82,7 +82,7 @@ export const writePayments = (
  */
 export async function writePaymentOutcomes(
   db: Queryable,
-  { network, chain }: ChainKey,
+  { network, chain }: ChainRowKey,
   outcomes: readonly ConfirmedOutcome[],
 ): Promise<Buffer[]> {
   if (outcomes.length === 0) return []

@@ -38,7 +38,7 @@ export type ArrayColumns<Item> = readonly (readonly [
 ])[]
 
 /** Columns of one type whose values are an item's properties of the same names, in camelCase as in `readRows`. */
-export const columnsNamed = <Item>(
+export const columnsFromProperties = <Item>(
   type: string,
   ...properties: (keyof Item & string)[]
 ): ArrayColumns<Item> =>

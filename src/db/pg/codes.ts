@@ -3,7 +3,7 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /** Numbers that stand for words in the database. SQL texts use these constants instead of digits. Never renumber. */
-export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
+export type DatabaseCodes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** Value of `names.outcome` for the bid that holds its name. */
 export const WON_BID_OUTCOME = BID_OUTCOME.won
@@ -27,7 +27,7 @@ export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 export type AirdropState = keyof typeof AIRDROP_STATE
 
 /** The word that a stored number stands for. @throws RangeError for an unknown number */
-export function nameOfCode<Word extends string>(codes: Codes<Word>, code: number): Word {
+export function nameOfCode<Word extends string>(codes: DatabaseCodes<Word>, code: number): Word {
   for (const word in codes) if (codes[word] === code) return word
   throw new RangeError(
     `the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`,
@@ -41,6 +41,9 @@ export function nameOfCode<Word extends string>(codes: Codes<Word>, code: number
 export const IS_EVM_SQL = `c.family = '${EVM.key}'`
 
 /** Numbers for an SQL list: `state IN (${codeListSql(STATE, 'queued', 'parked')})`. */
-export function codeListSql<Word extends string>(codes: Codes<Word>, ...words: Word[]): string {
+export function codeListSql<Word extends string>(
+  codes: DatabaseCodes<Word>,
+  ...words: Word[]
+): string {
   return words.map((word) => codes[word]).join(', ')
 }

@@ -7,7 +7,7 @@ import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
 import { WorkerLoops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { assertLeader } from '../journal/head.js'
+import { assertIndexingLeader } from '../journal/head.js'
 import {
   createLeasePool,
   LEASE_MS,
@@ -18,7 +18,7 @@ import {
 } from './leader.js'
 import { createListener, notifyNetwork } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
-import { MAX_SKEW_MS } from './unavailable.js'
+import { MAX_CLOCK_SKEW_MS } from './unavailable.js'
 
 const YEAR_MS = 365 * 86_400_000
 /** Additional time for a busy machine. */
@@ -81,7 +81,7 @@ it.each(['hold', 'forget', 'cut'] as const)(
     expect(performance.now() - startedMs).toBeLessThan(5_000)
     await within(first.lost, LEASE_MS)
     expect(second.epoch).toBe(first.epoch + 1)
-    await expect(assertLeader(leases, 'mainnet', first.epoch)).rejects.toThrow(
+    await expect(assertIndexingLeader(leases, 'mainnet', first.epoch)).rejects.toThrow(
       'another process leads',
     )
     proxy.restore()
@@ -98,7 +98,7 @@ it('a lead outlasts a broken connection and its leader’s transactions', async 
   let isLost = false
   void leader.lost.then(() => (isLost = true))
   await inTransaction(leases, async (client) => {
-    await assertLeader(client, 'mainnet', leader.epoch)
+    await assertIndexingLeader(client, 'mainnet', leader.epoch)
     proxy.forget()
     await sleep(LEASE_MS + RENEW_MS)
   })
@@ -142,7 +142,7 @@ it('a leader ends a writer of any role that froze while it sent a statement with
   const ended = new Promise<void>((resolve) => writer.on('error', () => resolve()))
   await writer.connect()
   await writer.query('BEGIN')
-  await assertLeader(writer, 'mainnet', frozen.epoch)
+  await assertIndexingLeader(writer, 'mainnet', frozen.epoch)
   const copy = finished(writer.query(copyFrom('COPY deployment FROM STDIN')))
   copy.catch(() => {})
   await within(ended, FROZEN_CLIENT_MS + 2 * RENEW_MS)
@@ -150,7 +150,7 @@ it('a leader ends a writer of any role that froze while it sent a statement with
   await frozen.release()
 })
 
-it.each([-YEAR_MS, 2 * MAX_SKEW_MS])(
+it.each([-YEAR_MS, 2 * MAX_CLOCK_SKEW_MS])(
   'a process whose clock is off by %d ms does not take the lead, and loses the one that it has',
   async (skewMs) => {
     const now = Date.now

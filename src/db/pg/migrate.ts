@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { withConnection } from './pool.js'
-import { withRetries } from './tries.js'
+import { inTransactionWithRetries } from './tries.js'
 import { isLockTimeoutError } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
@@ -61,7 +61,7 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string
   return withConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
     while ((await compare(client, dir)).missing.length > 0)
-      applied.push(...(await withRetries(client, () => applyNext(client, dir))))
+      applied.push(...(await inTransactionWithRetries(client, () => applyNext(client, dir))))
     return applied
   })
 }

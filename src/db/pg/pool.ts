@@ -5,9 +5,9 @@ import { connectionError, PoolWithClearErrors } from './connecting.js'
 import { inPipeline, pooledConnections, socketOf } from './pipeline.js'
 import {
   BEGIN_STATEMENT,
-  directSession,
+  directSessionConfig,
   pinSchema,
-  pooledSession,
+  pooledSessionConfig,
   type SessionLimits,
   transactionSettingsSql,
 } from './session.js'
@@ -139,8 +139,8 @@ export function createPool(
   }
   const config = {
     ...(isPooled
-      ? pooledSession(url, applicationName)
-      : directSession(url, applicationName, limits)),
+      ? pooledSessionConfig(url, applicationName)
+      : directSessionConfig(url, applicationName, limits)),
     max: options.max,
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: options.queryLimitMs ?? answerMs,
@@ -196,8 +196,8 @@ export async function withConnection<T>(
   const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + LATE_MS
   const config = {
     ...(isProbe
-      ? pooledSession(url, applicationName)
-      : directSession(url, applicationName, { statementTimeoutMs })),
+      ? pooledSessionConfig(url, applicationName)
+      : directSessionConfig(url, applicationName, { statementTimeoutMs })),
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: answerMs,
     keepAlive: true,
@@ -225,7 +225,7 @@ export async function isReachable(pool: pg.Pool): Promise<boolean> {
 }
 
 /** Number of connections that the server has left for roles without superuser rights. */
-export async function freeConnections(pool: pg.Pool): Promise<number> {
+export async function countFreeConnections(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,

@@ -15,7 +15,7 @@ export type PreparedStatement<Row> = (
  * Prepares a named statement for each network, with that network's partitions in its text. PostgreSQL parses and plans
  * it once per connection, and routes through no partitions. Names are prefixed, since writers may share the connection.
  */
-export function prepare<Row>(
+export function prepareStatement<Row>(
   name: string,
   text: (leaves: PartitionNames) => string,
 ): PreparedStatement<Row> {
@@ -33,7 +33,7 @@ export function prepareSingleRow<Row, Values extends readonly unknown[]>(
   name: string,
   text: (leaves: PartitionNames) => string,
 ) {
-  const read = prepare<Row>(name, text)
+  const read = prepareStatement<Row>(name, text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
     (await read(db, network, values))[0] ?? null
 }
@@ -54,7 +54,7 @@ export const journalEntrySql = (l: PartitionNames, generation: string, seq: stri
  * otherwise a refreshed answer would reveal private changes. `facts_version` changes with the names that have
  * unconfirmed bids.
  */
-export const versionSql = (l: PartitionNames): string =>
+export const registryVersionSql = (l: PartitionNames): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
    FROM journal_heads WHERE network = ${l.network}`
 

@@ -1,9 +1,9 @@
 /** Columns, for a select list, of a row `r` of `received`: the hub's log that it received a message or a payment. */
-export const RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
+export const HUB_RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 
-/** A row of `RECEIPT_COLUMNS`. All columns are null where there is no receipt. */
-export interface ReceiptRow {
+/** A row of `HUB_RECEIPT_COLUMNS`. All columns are null where there is no receipt. */
+export interface HubReceiptRow {
   hubTx: Buffer | null
   hubBlock: number
   hubLogIndex: number
@@ -12,7 +12,7 @@ export interface ReceiptRow {
 }
 
 /** Replaces the receipt columns of a row by one object: the hub's log that it received a message or a payment. */
-export const groupHubReceipt = <Row extends ReceiptRow>(row: Row) => {
+export const groupHubReceipt = <Row extends HubReceiptRow>(row: Row) => {
   const {
     hubTx,
     hubBlock: block,

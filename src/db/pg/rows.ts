@@ -6,7 +6,7 @@ import { pooledConnections, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
-export interface ChainKey {
+export interface ChainRowKey {
   network: Network
   chain: number
 }

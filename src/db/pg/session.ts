@@ -65,13 +65,13 @@ function withoutStated(text: string): { connectionString: string; options: strin
  * Configuration of a session behind a pooler, which refuses start-up options. Its transactions set the settings
  * instead.
  */
-export function pooledSession(url: string, applicationName: string): pg.ClientConfig {
+export function pooledSessionConfig(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutStated(url)
   return { connectionString, application_name: applicationName }
 }
 
 /** Configuration of a direct session. The caller pins its schema (`pinSchema`) once it is connected. */
-export function directSession(
+export function directSessionConfig(
   url: string,
   applicationName: string,
   limits: SessionLimits,

@@ -8,7 +8,10 @@ const PAUSE_MS = 500
 const TAKEN = ['55P03', '40P01']
 
 /** Repeats work in a transaction after lock timeouts and deadlocks. */
-export async function withRetries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+export async function inTransactionWithRetries<T>(
+  client: pg.ClientBase,
+  work: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       await client.query(BEGIN_STATEMENT)

@@ -26,12 +26,12 @@ export class NotReplicatedError extends Error {
 export const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
 /** Greatest accepted difference between the clocks of this process and of the database. Above it, nothing is dated. */
-export const MAX_SKEW_MS = 5_000
+export const MAX_CLOCK_SKEW_MS = 5_000
 
 /** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */
 export function assertClocksAgree(databaseMs: number): void {
   const skewMs = Date.now() - databaseMs
-  if (Math.abs(skewMs) > MAX_SKEW_MS)
+  if (Math.abs(skewMs) > MAX_CLOCK_SKEW_MS)
     throw new ClockError(
       `the clocks of this host and of the database differ by ${skewMs} ms: set them right`,
     )
@@ -46,7 +46,7 @@ export const isUniqueViolation = hasCode('23505')
 /**
  * True if PostgreSQL refuses the values: SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation).
  */
-export const isRefusedValue = (error: unknown): error is Error =>
+export const isRefusedValueError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
 export const isLockTimeoutError = hasCode('55P03')
 /** True if a server is read-only, such as a standby. */
@@ -80,7 +80,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
 const PAGE_LIMIT_MS = 3_000
 
 /** Reads data for a page that has to work without the database too. Null while the database is unavailable. */
-export function nullIfUnavailable<T>(reading: Promise<T>): Promise<T | null> {
+export function nullIfDatabaseUnavailable<T>(reading: Promise<T>): Promise<T | null> {
   return withTimeout(
     PAGE_LIMIT_MS,
     fallbackOnExpectedError(reading, isDatabaseUnavailable, null),

@@ -10,8 +10,8 @@ import {
   journalEntrySql,
   nameHolderSql,
   type PartitionNames,
-  prepare,
   prepareSingleRow,
+  prepareStatement,
 } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
@@ -78,7 +78,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
 
 /** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
 function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
-  const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
+  const read = prepareStatement<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
     db: Queryable,
     network: Network,
@@ -115,7 +115,7 @@ export async function findClusterIdByName(
   return (await idByName(db, network, name))?.id ?? null
 }
 
-const idByAddress = prepare<{ id: Buffer }>(
+const idByAddress = prepareStatement<{ id: Buffer }>(
   'cluster_id_by_address',
   (l) => `SELECT c.id FROM (
       SELECT cluster FROM (${publicWalletSql(l, '$1')}) p WHERE verified

@@ -6,12 +6,17 @@ import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/pay
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { journalEntrySql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
+import {
+  journalEntrySql,
+  nameHolderSql,
+  type PartitionNames,
+  prepareStatement,
+} from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import type { JournalPage } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
-const rulesNow = prepare<{ body: Buffer }>(
+const rulesNow = prepareStatement<{ body: Buffer }>(
   'community_rules',
   (l) => `SELECT j.body FROM journal_heads h
     CROSS JOIN LATERAL (
@@ -34,7 +39,7 @@ export async function findCommunityRules(
 const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
-const list = prepare<{ name: string }>(
+const list = prepareStatement<{ name: string }>(
   'communities',
   // one probe of the index for each community, however often its rules have changed
   (l) => `WITH RECURSIVE found AS (
@@ -72,7 +77,7 @@ const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
   WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome <> ${PAYMENT_OUTCOME.released}
     AND was.community = n.community AND was.name = n.name)`
 
-const freed = prepare<{ id: Buffer; seq: number }>(
+const freed = prepareStatement<{ id: Buffer; seq: number }>(
   'freed_names',
   (l) => `SELECT p.id, n.seq FROM payments p
     JOIN ${l.community_names} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
@@ -88,7 +93,7 @@ export async function findFreedNames(db: Queryable, network: Network, ids: reado
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [mapKey(id), seq]))
 }
 
-const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
+const availability = prepareStatement<{ isTaken: boolean; payers: Buffer[] }>(
   'community_availability',
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
@@ -112,7 +117,7 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
  * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it.
  * `payers` are stored addresses of the first payers whose pending payment for the name covers one of the prices.
  */
-export async function communityNameAvailability(
+export async function readCommunityNameAvailability(
   db: Queryable,
   network: Network,
   { community, name }: { community: string; name: string },
@@ -129,7 +134,7 @@ export async function communityNameAvailability(
   return row!
 }
 
-const standing = prepare<Standing>('community_standing', (l) => {
+const standing = prepareStatement<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
@@ -180,7 +185,7 @@ export interface OwnedCommunityName {
   by: Buffer | null
 }
 
-const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
+const owned = prepareStatement<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
   'owned_community_names',
   (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
@@ -206,7 +211,7 @@ export async function findOwnedCommunityNames(
   }))
 }
 
-const members = prepare<{ name: string; address: Buffer }>(
+const members = prepareStatement<{ name: string; address: Buffer }>(
   'community_members',
   (l) => `SELECT name, address FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
@@ -216,14 +221,14 @@ const members = prepare<{ name: string; address: Buffer }>(
  * Names below a community with their owners' stored addresses, in ASCII order.
  * @param after last name of the previous page
  */
-export const findMembers = (
+export const findCommunityMembers = (
   db: Queryable,
   network: Network,
   community: string,
   { after, limit }: { after: string; limit: number },
 ) => members(db, network, [community, after, limit])
 
-const verifiedIn = prepare<{ name: string }>(
+const verifiedIn = prepareStatement<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
@@ -238,7 +243,7 @@ const verifiedIn = prepare<{ name: string }>(
  * @param address stored form
  * @param names canonical names of clusters
  */
-export async function clustersWithVerifiedWallet(
+export async function findClusterNamesOfVerifiedWallet(
   db: Queryable,
   network: Network,
   address: Buffer,

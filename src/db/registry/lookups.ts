@@ -1,7 +1,12 @@
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { heldNamesSql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
+import {
+  heldNamesSql,
+  nameHolderSql,
+  type PartitionNames,
+  prepareStatement,
+} from '../pg/prepared.js'
 import { existsRowSql, type Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
 
@@ -60,7 +65,7 @@ const oldestName = (l: PartitionNames, cluster: string): string => `
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 
-const byAddresses = prepare<AddressHit & { ord: number }>(
+const byAddresses = prepareStatement<AddressHit & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
@@ -88,7 +93,7 @@ const holderNamed = (
   WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
 
 // reads the holder of each bare name once: a cluster's name may come with a thousand wallets
-const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
+const byNames = prepareStatement<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderNamed(l)
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
@@ -134,7 +139,7 @@ export async function findWalletsByNames(
 }
 
 // scans all wallets of each cluster, at most a thousand
-const byTypes = prepare<NameHit & { ord: number }>(
+const byTypes = prepareStatement<NameHit & { ord: number }>(
   'by_types',
   (
     l,
@@ -181,7 +186,7 @@ export const MAX_BUNDLE_WALLETS = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
-const bundles = prepare<BundleSnapshot & { ord: number }>(
+const bundles = prepareStatement<BundleSnapshot & { ord: number }>(
   'bundles',
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
@@ -216,7 +221,7 @@ export async function findBundles(
 }
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
-const beginning = prepare<{ name: string }>(
+const beginning = prepareStatement<{ name: string }>(
   'names_beginning',
   (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_BID_OUTCOME}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
@@ -232,9 +237,9 @@ export async function findNamesByPrefix(
   return (await beginning(db, network, [prefix, limit])).map(({ name }) => name)
 }
 
-export type Availability = 'free' | 'taken' | 'pending'
+export type NameAvailabilityState = 'free' | 'taken' | 'pending'
 
-const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
+const availability = prepareStatement<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
       ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME}`)} AS taken,
@@ -243,11 +248,11 @@ const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
 )
 
 /** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed bid leads. */
-export async function readAvailability(
+export async function readNameAvailability(
   db: Queryable,
   network: Network,
   names: readonly string[],
-): Promise<Availability[]> {
+): Promise<NameAvailabilityState[]> {
   const rows = await readOnce(
     names,
     (name) => name,

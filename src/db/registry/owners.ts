@@ -2,7 +2,12 @@ import { BID_OFFSETS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { heldNamesSql, journalEntrySql, prepare, prepareSingleRow } from '../pg/prepared.js'
+import {
+  heldNamesSql,
+  journalEntrySql,
+  prepareSingleRow,
+  prepareStatement,
+} from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
 
@@ -20,7 +25,7 @@ export interface OwnedName {
   updatedBy: Buffer | null
 }
 
-const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
+const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
   (
     l,
@@ -58,7 +63,7 @@ export async function findOwnedNames(
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
-const winning = prepare<{ name: string; body: Buffer }>(
+const winning = prepareStatement<{ name: string; body: Buffer }>(
   'winning_bids',
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
@@ -89,7 +94,7 @@ const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: str
  * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
  * cluster.
  */
-export async function registrationPosition(
+export async function findRegistrationPosition(
   db: Queryable,
   network: Network,
   { cluster, wallet }: { cluster: string; wallet: string | null },

@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
+import { nameHolderSql, type PartitionNames, prepareStatement } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
@@ -19,7 +19,12 @@ export interface PublicWallet {
 
 // A cluster without public wallets gives one row without an address. LIMIT is inside, so that no more rows are read
 // than returned.
-const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isVerified: boolean }>(
+const byNames = prepareStatement<{
+  ord: number
+  address: Buffer | null
+  name: string
+  isVerified: boolean
+}>(
   'public_wallets_by_names',
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq

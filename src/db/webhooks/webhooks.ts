@@ -3,9 +3,9 @@ import type {
   WebhookFailure as StoredFailure,
   Webhook as StoredWebhook,
 } from '../generated/client.js'
-import { LONGEST_PAUSE_MS } from '../outbox/due.js'
+import { LONGEST_BACKOFF_MS } from '../outbox/due.js'
 import { type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertClocksAgree, MAX_SKEW_MS } from '../pg/unavailable.js'
+import { assertClocksAgree, MAX_CLOCK_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
@@ -59,10 +59,10 @@ export async function leaseWebhooks(
        leased AS (UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
          WHERE h.network = w.network AND w.id IN (
            SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network
-           WHERE d.parked IS NULL AND (d.next_ms <= $2 OR d.next_ms > $2::int8 + ${LONGEST_PAUSE_MS})
-             AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_SKEW_MS})
+           WHERE d.parked IS NULL AND (d.next_ms <= $2 OR d.next_ms > $2::int8 + ${LONGEST_BACKOFF_MS})
+             AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_CLOCK_SKEW_MS})
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
-             AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_SKEW_MS}
+             AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_CLOCK_SKEW_MS}
            ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
          RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,

@@ -1,11 +1,11 @@
-import { type ChainHeads, readHeads, readSharedConfirmed } from '../../chains/evm/chain.js'
-import { mergeLogs } from '../../chains/evm/decodeLogs.js'
-import { getHeader, type Header } from '../../chains/evm/logs.js'
-import { packRecord } from '../../chains/evm/record.js'
+import { type ChainHeads, readHeads, readSharedConfirmedBlock } from '../../chains/evm/chain.js'
+import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
+import { packChainRecord } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
-import { assertLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
+import { assertIndexingLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
@@ -13,7 +13,7 @@ import { failpoint } from '../../ops/failpoint.js'
 import {
   hasRecordingContract,
   type ProvedRange,
-  provedRange,
+  provedRangeOf,
   type RecordAttachPoint,
   readRecordAgreedByNodesOrNull,
   recordAttachPointOf,
@@ -21,30 +21,30 @@ import {
 } from '../../record/prove.js'
 import { isCoveredByRecord } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { HeadClock } from '../headClock.js'
+import { BlockTimeEstimator } from '../headClock.js'
 import { measureProgress } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { proveBlocks, type RequestedRecord, recordAtNewestBlock } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
-import { extendTail, type TailExtension } from './tail.js'
+import { type NewBlocks, readNewBlocks } from './tail.js'
 import {
   type ChainIndexerOptions,
   type IndexerOutcome,
   initialChainState,
-  logCount,
-  type TailBlock,
+  logCountOfBlocks,
+  type UnconfirmedBlock,
 } from './types.js'
-import { assertNoMoneyMoves, findUndecidedError, undecidedAlarm } from './undecided.js'
-import { firstWritableBlocks, writeTailStep } from './write.js'
+import { assertLogsMoveNoMoney, findUndecidedError, undecidedAlarm } from './undecided.js'
+import { firstWritableBlocks, writeBlocks } from './write.js'
 
 /**
  * Largest gap to the head at which blocks are read one by one, and their logs stored before they are confirmed. A
  * larger gap is backfilled in ranges.
  */
-export const FOLLOW_MAX_BLOCKS = 64
+export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
 /** Most confirmed blocks in the tail that are not proved. Further blocks are read once these can be proved. */
-const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
+const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
  * How many checks in a row, and for how long, must find the checkpoint replaced before its chain halts: a few wrong
@@ -52,7 +52,7 @@ const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
  */
 const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const LOCAL_HALT_PATIENCE = { failures: 1, ms: 0 }
+export const LOCAL_CHAIN_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /**
  * Indexes one chain. A hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -61,14 +61,14 @@ export const LOCAL_HALT_PATIENCE = { failures: 1, ms: 0 }
 export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
-  readonly #clock = new HeadClock()
+  readonly #clock = new BlockTimeEstimator()
   readonly #fetcher: RangeFetcher
   /** Makes room for requests during a backfill. */
   #background = new BackgroundWork()
   /** Minimum in force. Null before the first step. */
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
-  #tail: TailBlock[] = []
+  #tail: UnconfirmedBlock[] = []
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
   #place: RecordAttachPoint | null = null
   /** Number of checks in a row that found the checkpoint replaced. */
@@ -80,7 +80,7 @@ export class ChainIndexer {
   /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
   #unproved: Error | null = null
   /** Most blocks followed in one step. Halved by a failed step, since one bad answer fails all of its blocks. */
-  #maxBlocks = FOLLOW_MAX_BLOCKS
+  #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options
@@ -112,7 +112,7 @@ export class ChainIndexer {
       const outcome = await this.#advance()
       if (outcome.kind !== 'behind') this.#doubt = null
       await this.#settle(outcome)
-      this.#maxBlocks = Math.min(FOLLOW_MAX_BLOCKS, 2 * this.#maxBlocks)
+      this.#maxBlocks = Math.min(MAX_BLOCKS_FOLLOWED_SINGLY, 2 * this.#maxBlocks)
       if (this.#unproved) return this.#fail(this.#unproved)
       Object.assign(this.state, { lastError: null, errorAlarm: null })
       return outcome
@@ -151,7 +151,7 @@ export class ChainIndexer {
 
   /** Counts a check that found the checkpoint replaced. True once the chain has to halt. */
   #isOutOfPatience(): boolean {
-    const { chain, haltPatience = chain.config.local ? LOCAL_HALT_PATIENCE : HALT_PATIENCE } =
+    const { chain, haltPatience = chain.config.local ? LOCAL_CHAIN_HALT_PATIENCE : HALT_PATIENCE } =
       this.#options
     this.#doubt ??= { failures: 0, sinceMs: performance.now() }
     this.#doubt.failures += 1
@@ -167,7 +167,7 @@ export class ChainIndexer {
     state.halted = row.halted
     if (row.halted) {
       // an operator's rewind ends this lead, and the next leader finds the chain repaired
-      await this.#inDatabase(() => assertLeader(pool, row.network, epoch))
+      await this.#inDatabase(() => assertIndexingLeader(pool, row.network, epoch))
       return { kind: 'halted', reason: row.halted }
     }
     if (this.#minimumWei === null) {
@@ -193,7 +193,8 @@ export class ChainIndexer {
       this.#place = place
       if (ground && state.trust === null) this.#showTrust(ground)
     }
-    const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
+    const isFar =
+      latest.number - this.#tailBlock > MAX_BLOCKS_FOLLOWED_SINGLY && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
     // another node may have more blocks than the node that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
@@ -210,7 +211,7 @@ export class ChainIndexer {
     const { chain } = this.#options
     const last = this.#tail.findLast(({ block }) => block <= confirmed)
     if (!last || isCoveredByRecord(chain)) return false
-    const header = await chain.rpc.onOneNode((call) => getHeader(call, last.block))
+    const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, last.block))
     return header?.hash === toHex(last.hash)
   }
 
@@ -223,7 +224,7 @@ export class ChainIndexer {
    * checkpoint in the transaction of the rows. A process that is killed anywhere continues from the checkpoint. The
    * signal ends the backfill early.
    */
-  async #backfill(to: number, latest: Header): Promise<IndexerOutcome> {
+  async #backfill(to: number, latest: BlockHeader): Promise<IndexerOutcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
     const nodes = this.#nodes
@@ -254,7 +255,7 @@ export class ChainIndexer {
           await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
           break
         }
-        const range = provedRange(chain, fetched)
+        const range = provedRangeOf(chain, fetched)
         await this.#write('backfill', [range], behind(range))
         entries += range.decoded.entries.length
         show()
@@ -281,11 +282,11 @@ export class ChainIndexer {
   async #confirmedBy(first: ChainHeads): Promise<number> {
     const { chain, row } = this.#options
     if (first.confirmed < row.nextBlock) return first.confirmed
-    return readSharedConfirmed(chain, first, this.#nodes)
+    return readSharedConfirmedBlock(chain, first, this.#nodes)
   }
 
   async #follow(
-    latest: Header,
+    latest: BlockHeader,
     confirmedBlock: number,
     { place, isFull }: { place: RecordAttachPoint; isFull: boolean },
   ): Promise<IndexerOutcome> {
@@ -293,7 +294,7 @@ export class ChainIndexer {
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
     const known = { chain, row, tail: before }
-    const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
+    const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     let confirming = firstWritableBlocks(tail.filter(({ block }) => block <= confirmedBlock))
@@ -327,15 +328,15 @@ export class ChainIndexer {
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
-      facts: logCount(extension?.blocks ?? []),
+      facts: logCountOfBlocks(extension?.blocks ?? []),
       confirmedBlocks: confirming.length,
-      entries: logCount(confirming),
+      entries: logCountOfBlocks(confirming),
       dropped: before.length - kept.length,
     }
   }
 
   /** Requests the record of a confirmed block while logs are read, unless the last step failed. */
-  #askRecord(latest: Header, confirmed: number): RequestedRecord | null {
+  #askRecord(latest: BlockHeader, confirmed: number): RequestedRecord | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
@@ -357,7 +358,7 @@ export class ChainIndexer {
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly ProvedRange[],
-    extension: TailExtension | null,
+    extension: NewBlocks | null,
   ): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -366,16 +367,16 @@ export class ChainIndexer {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
           record: hasRecordingContract(chain)
-            ? packRecord(chain.config, last.lastHash, last.record)
+            ? packChainRecord(chain.config, last.lastHash, last.record)
             : null,
         }
       : null
-    const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
+    const confirmed = mergeDecodedLogs(proved.map(({ decoded }) => decoded))
     if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertNoMoneyMoves(confirmed)
+      assertLogsMoveNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
-    this.#minimumWei = await this.#inDatabase(() => writeTailStep(this.#options, write))
+    this.#minimumWei = await this.#inDatabase(() => writeBlocks(this.#options, write))
     if (last) {
       Object.assign(row, to)
       this.#place = last
@@ -425,7 +426,7 @@ export class ChainIndexer {
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
     const heads = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
-    return heads.every(({ confirmed }) => row.nextBlock > confirmed - FOLLOW_MAX_BLOCKS)
+    return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
   }
 
   async #halt(reason: string): Promise<IndexerOutcome> {
@@ -438,7 +439,9 @@ export class ChainIndexer {
 }
 
 /** The tail after a range of a catch-up: its last hash, since a local chain may restart from an older state. */
-const behind = ({ to: block, lastHash: hash }: ProvedRange): TailExtension => ({
+const behind = ({ to: block, lastHash: hash }: ProvedRange): NewBlocks => ({
   dropFrom: block,
-  blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],
+  blocks: [
+    { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },
+  ],
 })

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader, type Header } from '../../chains/evm/logs.js'
+import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { removeNewestRows } from '../../db/journal/rewind/rows.js'
+import { removeNewestChainRows } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -39,7 +39,9 @@ export async function isCheckpointOnChain(
 }
 
 const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
-  (await rpc.onEveryNode((call) => getHeader(call, block))).flatMap((header) => header?.hash ?? [])
+  (await rpc.onEveryNode((call) => getBlockHeader(call, block))).flatMap(
+    (header) => header?.hash ?? [],
+  )
 
 /**
  * Checks that the chain still has the checkpoint's block. A chain halts only if all nodes deny it. A single node
@@ -55,7 +57,7 @@ export async function assertCheckpoint(
 ): Promise<void> {
   const { parentHash } = row
   if (!parentHash) return
-  const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
+  const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
   const hashes = await hashesAt(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
@@ -94,7 +96,7 @@ async function restoreLocalCheckpoint(
     parentHash,
     parentMs: common.timestampMs,
   }
-  if (!(await inTransaction(pool, (client) => removeNewestRows(client, target, epoch))))
+  if (!(await inTransaction(pool, (client) => removeNewestChainRows(client, target, epoch))))
     return false
   Object.assign(row, { nextBlock, parentHash })
   return true
@@ -105,10 +107,10 @@ export async function newestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],
   below: number,
-): Promise<Header | null> {
+): Promise<BlockHeader | null> {
   for (const { block, hash } of known) {
     if (block >= below) continue
-    const header = await chain.rpc.onOneNode((call) => getHeader(call, block))
+    const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block))
     if (header?.hash === toHex(hash)) return header
   }
   return null

@@ -1,15 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { blockOfPosition } from '../../chains/evm/logs.js'
+import { blockOfLogPosition } from '../../chains/evm/logs.js'
 import type { ChainRecord } from '../../chains/evm/record.js'
-import { ContradictingError, MissingDataError, transientError } from '../../chains/rpc/errors.js'
-import type { AgreedAnswer, Call } from '../../chains/rpc/nodes.js'
+import {
+  ContradictingNodeError,
+  MissingDataError,
+  transientError,
+} from '../../chains/rpc/errors.js'
+import type { AgreedAnswer, RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
-  type CheckedRange,
   hasRecordingContract,
   type ProvedRange,
-  provedRange,
+  provedRangeOf,
+  type RangeCheckedByRecord,
   type RecordAttachPoint,
   rangesCheckedByRecord,
   readRecordAgreedByNodes,
@@ -18,15 +22,15 @@ import {
   recordMismatchText,
 } from '../../record/prove.js'
 import {
+  type BlockRangeSource,
   type ConfirmedRange,
   hasSameLogs,
   isCoveredByRecord,
-  type RangeSource,
   readInRanges,
 } from '../../record/ranges.js'
-import { createRangeWidth } from '../../record/width.js'
+import { createLogRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { logsOfBlocks, type TailBlock } from './types.js'
+import { logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
 /** Record as of a block, requested while logs are read. */
 export interface RequestedRecord {
@@ -36,14 +40,14 @@ export interface RequestedRecord {
 
 /** The blocks above the checkpoint. */
 interface KnownTail {
-  tail: readonly TailBlock[]
+  tail: readonly UnconfirmedBlock[]
   /** The checkpoint. */
   place: RecordAttachPoint
   /** Nodes that have to give equal answers. */
   nodes: number
 }
 
-const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
+const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedRange => ({
   from: blocks[0]!.block,
   to: blocks.at(-1)!.block,
   decoded: logsOfBlocks(blocks),
@@ -60,7 +64,7 @@ const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly TailBlock[]; asked: RequestedRecord | null },
+  known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRecord | null },
 ): Promise<ProvedRange[]> {
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
@@ -74,7 +78,7 @@ export async function proveBlocks(
   const top = keeps && !own ? await recordAtNewestBlock(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
-  const source = rangesCheckedByRecord(chain, createRangeWidth(), {
+  const source = rangesCheckedByRecord(chain, createLogRangeWidth(), {
     from: seen.from,
     before: place,
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
@@ -86,16 +90,16 @@ export async function proveBlocks(
   const proved = { ...seen, record }
   const isAlone = chain.rpc.size === 1 || least === 1
   if (isAlone || (!top && seen.decoded.places.length === 0))
-    return [provedRange(chain, { ...proved, nodes: 1 })]
+    return [provedRangeOf(chain, { ...proved, nodes: 1 })]
   // for the newest block's record, each log of the tail has to be in its block
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
-  const ask = async (call: Call): Promise<CheckedRange> => {
+  const ask = async (call: RpcCall): Promise<RangeCheckedByRecord> => {
     if (await hasSameLogs(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
-    throw new ContradictingError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
+    throw new ContradictingNodeError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
   const agreed = await chain.rpc.agreed(ask, { least, isProved: !top })
-  return [provedRange(chain, { ...agreed.answer, nodes: agreed.nodes })]
+  return [provedRangeOf(chain, { ...agreed.answer, nodes: agreed.nodes })]
 }
 
 /**
@@ -104,7 +108,7 @@ export async function proveBlocks(
  */
 async function readAnew(
   chain: EvmChain,
-  source: RangeSource<CheckedRange>,
+  source: BlockRangeSource<RangeCheckedByRecord>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
 ): Promise<ProvedRange[]> {
   const read = await readInRanges(source, from, to)
@@ -118,9 +122,9 @@ async function readAnew(
   const missing = decoded.places.find((one) => !places.has(one))
   if (missing !== undefined && !isCoveredByRecord(chain))
     throw new MissingDataError(
-      `a node leaves out a log of block ${blockOfPosition(missing)} that was read by the block's hash`,
+      `a node leaves out a log of block ${blockOfLogPosition(missing)} that was read by the block's hash`,
     )
-  return read.map((part) => provedRange(chain, part))
+  return read.map((part) => provedRangeOf(chain, part))
 }
 
 /**

@@ -1,27 +1,27 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader, type Header } from '../../chains/evm/logs.js'
+import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import {
-  type CheckedRange,
-  type KnownRecords,
+  type KnownChainRecords,
   proveLogsUpTo,
+  type RangeCheckedByRecord,
   type RecordAttachPoint,
   rangesCheckedByRecord,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
 } from '../../record/prove.js'
 import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
-import { createRangeWidth, type RangeWidth } from '../../record/width.js'
+import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that gave its logs. */
-export type FetchedRange = CheckedRange & { nodes: number }
+export type FetchedRange = RangeCheckedByRecord & { nodes: number }
 
 /** Fetches a chain's confirmed logs for its writer, with the records that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
-  readonly #width: RangeWidth
+  readonly #width: LogRangeWidth
   /** Records at the ends of later ranges, for nodes that no longer have the state. */
-  #folded: KnownRecords = new Map()
+  #folded: KnownChainRecords = new Map()
   /** Number of nodes that agreed on the blocks of the folded logs. */
   #foldedBy = 0
   /** False after a catch-up whose logs did not produce the record: the times in the logs may be wrong. */
@@ -30,7 +30,7 @@ export class RangeFetcher {
   /** @param isShared true while the process serves requests */
   constructor(chain: EvmChain, isShared: () => boolean) {
     this.#chain = chain
-    this.#width = createRangeWidth(undefined, isShared)
+    this.#width = createLogRangeWidth(undefined, isShared)
   }
 
   /**
@@ -44,7 +44,7 @@ export class RangeFetcher {
     nodes: number,
   ): AsyncGenerator<FetchedRange> {
     // records that too few nodes confirm must not refute another node
-    const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
+    const known: KnownChainRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
     const source = rangesCheckedByRecord(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
     return readRangesAhead(blocks, (first, last) => readInRanges(source, first, last))
@@ -57,12 +57,12 @@ export class RangeFetcher {
    */
   async foldAhead(
     before: RecordAttachPoint,
-    { from, confirmed, latest }: { from: number; confirmed: number; latest: Header },
+    { from, confirmed, latest }: { from: number; confirmed: number; latest: BlockHeader },
     nodes: number,
     alive: () => void,
   ): Promise<void> {
     const chain = this.#chain
-    const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
+    const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
     const early = await readRecordAgreedByNodesOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest

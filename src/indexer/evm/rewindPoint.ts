@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getHeader } from '../../chains/evm/logs.js'
+import { getBlockHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
@@ -32,7 +32,7 @@ export async function checkedRewindTarget(
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // with the record of a later block, logs that are missing before it could not be detected
   await recordAttachPointOf(chain, row)
-  const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
+  const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block - 1))
   if (!header)
     throw new Error(
       `${where} has no block ${block - 1} (yet): choose an earlier one, or ask another node.`,

@@ -1,29 +1,35 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { logFilterOf } from '../../chains/evm/decodeLogs.js'
-import { assertHeadersLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
+import { logFilterOfContracts } from '../../chains/evm/decodeLogs.js'
+import {
+  assertHeadersLinked,
+  type BlockHeader,
+  getBlockHeader,
+  getBlockLogs,
+} from '../../chains/evm/logs.js'
+import { mapInBatches } from '../../chains/rpc/batches.js'
 import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
-import { type Call, inBatches } from '../../chains/rpc/nodes.js'
+import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { minimumEntries } from '../../record/minima.js'
-import { decodedLogs } from '../../record/ranges.js'
+import { minimumBidEntries } from '../../record/minima.js'
+import { decodeChainLogs } from '../../record/ranges.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import type { TailBlock } from './types.js'
+import type { UnconfirmedBlock } from './types.js'
 
-export interface KnownBlocks {
+export interface KnownChainBlocks {
   chain: EvmChain
   /** The checkpoint is the newest confirmed block. */
   row: ChainRow
   /** Unconfirmed blocks on top of the checkpoint, in order. */
-  tail: readonly TailBlock[]
+  tail: readonly UnconfirmedBlock[]
 }
 
 /** How the chain continues the known blocks. */
-export interface TailExtension {
+export interface NewBlocks {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
   /** Blocks to append, in order, each the parent of the next. */
-  blocks: TailBlock[]
+  blocks: UnconfirmedBlock[]
 }
 
 /** Blocks whose logs are read in parallel. */
@@ -36,38 +42,42 @@ const LOGS_AT_ONCE = 8
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
-export async function extendTail(
-  known: KnownBlocks,
-  latest: Header,
+export async function readNewBlocks(
+  known: KnownChainBlocks,
+  latest: BlockHeader,
   maxBlocks: number,
-): Promise<TailExtension | null> {
+): Promise<NewBlocks | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const read = async (newest: Header | null): Promise<TailExtension | null> => {
+    const read = async (newest: BlockHeader | null): Promise<NewBlocks | null> => {
       if (!newest)
         throw new MissingDataError(`eth_getBlockByNumber: block ${end} below the head is missing`)
       const headers = await newHeaders(call, known, newest)
-      const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) =>
+      const blocks = await mapInBatches(headers, LOGS_AT_ONCE, (header) =>
         readBlock(call, chain, header),
       )
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
-    const readOwn = async () => read(await getHeader(call, end))
+    const readOwn = async () => read(await getBlockHeader(call, end))
     // the header came from another node, and may be of another fork than this node's
     return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
 }
 
-async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promise<Header[]> {
+async function newHeaders(
+  call: RpcCall,
+  known: KnownChainBlocks,
+  latest: BlockHeader,
+): Promise<BlockHeader[]> {
   const { row, tail } = known
   const top = row.nextBlock + tail.length - 1
   const hashAt = (block: number): Buffer | null =>
     block >= row.nextBlock ? (tail[block - row.nextBlock]?.hash ?? null) : row.parentHash
   if (latest.number <= top && hashAt(latest.number)?.equals(fromHex(latest.hash))) return []
   const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) =>
-    getHeader(call, top + 1 + i),
+    getBlockHeader(call, top + 1 + i),
   )
   const headers = [...(await Promise.all(between)), latest].map((header) => {
     if (!header)
@@ -86,7 +96,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
       if (row.parentHash !== null) await failBelowCheckpoint(known, below)
       return headers
     }
-    const parent = await getHeader(call, lowest.parentHash)
+    const parent = await getBlockHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
       throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
@@ -94,7 +104,10 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
 }
 
 /** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node has */
-async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
+async function failBelowCheckpoint(
+  { chain, row }: KnownChainBlocks,
+  below: number,
+): Promise<never> {
   if (await isCheckpointReplaced(chain, row))
     throw new DeepReorgError(`block ${below} has been replaced`)
   throw transientError(
@@ -102,14 +115,18 @@ async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): 
   )
 }
 
-async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const logs = await getBlockLogs(call, logFilterOf(chain.config), header)
-  const decoded = await decodedLogs(call, chain, logs, () => header.timestampMs)
+async function readBlock(
+  call: RpcCall,
+  chain: EvmChain,
+  header: BlockHeader,
+): Promise<UnconfirmedBlock> {
+  const logs = await getBlockLogs(call, logFilterOfContracts(chain.config), header)
+  const decoded = await decodeChainLogs(call, chain, logs, () => header.timestampMs)
   return {
     block: header.number,
     hash: fromHex(header.hash),
     parentHash: fromHex(header.parentHash),
     timestampMs: header.timestampMs,
-    decoded: { ...decoded, entries: [...minimumEntries(chain, header), ...decoded.entries] },
+    decoded: { ...decoded, entries: [...minimumBidEntries(chain, header), ...decoded.entries] },
   }
 }

@@ -1,7 +1,7 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type DecodedLogs, decodedLogCount, mergeLogs } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import type { StoredTailBlock } from '../../db/journal/tail.js'
+import type { StoredUnconfirmedBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { StageClock } from '../../ops/stages.js'
@@ -73,13 +73,13 @@ export const initialChainState = (
 })
 
 /** An unconfirmed block with our contract's logs. */
-export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
+export interface UnconfirmedBlock extends Omit<StoredUnconfirmedBlock, 'entries'> {
   decoded: DecodedLogs
 }
 
 /** Logs of blocks, in order. */
-export const logsOfBlocks = (blocks: readonly TailBlock[]): DecodedLogs =>
-  mergeLogs(blocks.map(({ decoded }) => decoded))
+export const logsOfBlocks = (blocks: readonly UnconfirmedBlock[]): DecodedLogs =>
+  mergeDecodedLogs(blocks.map(({ decoded }) => decoded))
 
-export const logCount = (blocks: readonly TailBlock[]): number =>
+export const logCountOfBlocks = (blocks: readonly UnconfirmedBlock[]): number =>
   decodedLogCount(logsOfBlocks(blocks))

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
-import { assertNoMoneyMoves } from './undecided.js'
+import { type DecodedLogs, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { assertLogsMoveNoMoney } from './undecided.js'
 
 /** Decoded logs with one item of this kind. */
 const logsWith = (kind: keyof DecodedLogs): DecodedLogs =>
-  Object.assign(mergeLogs([]), { [kind]: [{}] })
+  Object.assign(mergeDecodedLogs([]), { [kind]: [{}] })
 
 it.each([
   ['a message that arrived on the hub', 'received'],
@@ -13,7 +13,7 @@ it.each([
   ['the end of a payment', 'ends'],
   ['money that the hub owes', 'credits'],
 ] as const)('%s waits for a second node', (_, kind) => {
-  expect(() => assertNoMoneyMoves(logsWith(kind))).toThrow(
+  expect(() => assertLogsMoveNoMoney(logsWith(kind))).toThrow(
     expect.objectContaining({
       name: 'SilenceError',
       message: expect.stringContaining('wait for a second node'),
@@ -22,5 +22,5 @@ it.each([
 })
 
 it('a bid on the hub does not', () => {
-  expect(() => assertNoMoneyMoves(logsWith('entries'))).not.toThrow()
+  expect(() => assertLogsMoveNoMoney(logsWith('entries'))).not.toThrow()
 })

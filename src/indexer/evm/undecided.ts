@@ -14,7 +14,7 @@ export function undecidedAlarm(error: UndecidedError | null): AlarmName | null {
 }
 
 /** @throws SilenceError where the logs move money and only one node confirms them */
-export function assertNoMoneyMoves(logs: DecodedLogs): void {
+export function assertLogsMoveNoMoney(logs: DecodedLogs): void {
   const { received, sent, payments, ends, credits } = logs
   const moving = [received, sent, payments, ends, credits].some((found) => found.length > 0)
   if (moving)

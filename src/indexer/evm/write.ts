@@ -1,27 +1,29 @@
 import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
-import { confirmCredits } from '../../db/bridge/credits.js'
-import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
+import { insertConfirmedCredits } from '../../db/bridge/credits.js'
+import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { type ChainCheckpoint, moveChainCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
-import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
+import { deleteConfirmedFacts, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { TailExtension } from './tail.js'
-import { type ChainIndexerOptions, logsOfBlocks, type TailBlock } from './types.js'
+import type { NewBlocks } from './tail.js'
+import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
 /** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
-export const LIVE_BATCH_ENTRIES = 1_000
+export const MAX_ENTRIES_PER_LIVE_TRANSACTION = 1_000
 
 /** The first of some blocks, as many as one transaction writes. At least one. */
-export function firstWritableBlocks(blocks: readonly TailBlock[]): readonly TailBlock[] {
+export function firstWritableBlocks(
+  blocks: readonly UnconfirmedBlock[],
+): readonly UnconfirmedBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
     logs += decodedLogCount(decoded)
-    return i > 0 && logs > LIVE_BATCH_ENTRIES
+    return i > 0 && logs > MAX_ENTRIES_PER_LIVE_TRANSACTION
   })
   return end === -1 ? blocks : blocks.slice(0, end)
 }
@@ -39,21 +41,21 @@ function writeConfirmed(
   const { received, sent, payments, credits, ends } = logs
   const blocks = { isConfirmed: true, block: to.nextBlock }
   return [
-    confirmCredits(db, network, credits),
+    insertConfirmedCredits(db, network, credits),
     role === 'hub'
-      ? writeReceipts(db, network, blocks, received)
+      ? writeMessageReceipts(db, network, blocks, received)
       : writeMessages(db, row, blocks, sent),
     writePayments(db, row, blocks, payments),
     writePaymentOutcomes(db, row, ends),
-    forgetConfirmedTail(db, network, chain, to.nextBlock),
+    deleteConfirmedFacts(db, network, chain, to.nextBlock),
     ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]
 }
 
-export interface TailStep {
+export interface BlockWrite {
   /** Kind of step. It is part of the names of fail points. */
   at: 'backfill' | 'follow'
-  extension: TailExtension | null
+  extension: NewBlocks | null
   minimumWei: bigint
   /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
   to: ChainCheckpoint | null
@@ -66,7 +68,7 @@ export interface TailStep {
  * @returns the minimum in force afterwards
  * @throws LostLeadershipError
  */
-export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Promise<bigint> {
+export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Promise<bigint> {
   const { pool, row, epoch, chain } = options
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
@@ -97,7 +99,7 @@ export function writeTailStep(options: ChainIndexerOptions, write: TailStep): Pr
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: TailStep & { extension: TailExtension },
+  { at, extension, minimumWei, to }: BlockWrite & { extension: NewBlocks },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
@@ -107,7 +109,7 @@ function writeExtension(
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
-  const written = writeTail(db, network, chain, { dropFrom, blocks, minimumWei })
+  const written = writeUnconfirmedBlocks(db, network, chain, { dropFrom, blocks, minimumWei })
   // the next step reads the blocks above
   if (at === 'backfill') return [written]
   const { received, sent, payments } = logsOfBlocks(extension.blocks.filter(isTail))
@@ -115,7 +117,7 @@ function writeExtension(
   return [
     written,
     role === 'hub'
-      ? writeReceipts(db, network, unconfirmed, received)
+      ? writeMessageReceipts(db, network, unconfirmed, received)
       : writeMessages(db, row, unconfirmed, sent),
     ...(config.communityPayments ? [writePayments(db, row, unconfirmed, payments)] : []),
   ]

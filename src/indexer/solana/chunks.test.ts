@@ -1,10 +1,10 @@
 import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
-import { type Call, NodePool } from '../../chains/rpc/nodes.js'
-import type { ReadTransaction } from '../../chains/solana/reads.js'
+import { type RpcCall, RpcPool } from '../../chains/rpc/nodes.js'
+import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
 import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
-import { readInChunks } from './chunks.js'
+import { readTransactionsInChunks } from './chunks.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 const PROGRAM = '11111111111111111111111111111111'
@@ -36,7 +36,7 @@ const VERSION = new NodeError({
   message: 'Transaction version (1) is not supported',
 })
 
-const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswers): Call => {
+const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswers): RpcCall => {
   const answers: Record<string, unknown> = {
     getFirstAvailableBlock: oldest,
     getSlot: head,
@@ -60,12 +60,12 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswe
 
 /** Takes listed transactions from some nodes, in their order. */
 async function take(
-  answers: readonly (NodeAnswers | Call)[],
+  answers: readonly (NodeAnswers | RpcCall)[],
   signatures = ['a'],
-  taken: ReadTransaction[] = [],
-): Promise<ReadTransaction[]> {
+  taken: ListedDecodedTransaction[] = [],
+): Promise<ListedDecodedTransaction[]> {
   const nodes = answers.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
-  const rpc = new NodePool<string>({
+  const rpc = new RpcPool<string>({
     label: 'solana',
     urls: nodes.map((_, i) => `http://${i}`),
     behindBlocks: 50,
@@ -86,14 +86,15 @@ async function take(
     identity,
     label: 'solana',
   }
-  await readInChunks(
+  await readTransactionsInChunks(
     { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
     signatures.map((signature) => ({ signature, slot: SLOT })),
     async (txs) => void taken.push(...txs),
   )
   return taken
 }
-const signaturesOf = (txs: readonly ReadTransaction[]) => txs.map(({ signature }) => signature)
+const signaturesOf = (txs: readonly ListedDecodedTransaction[]) =>
+  txs.map(({ signature }) => signature)
 
 const PAID = { event: eventOf('PaymentReclaimed') }
 const OTHER = { event: eventOf('PaymentReclaimed', 2) }
@@ -172,19 +173,19 @@ it.concurrent('a transaction version that one node does not support is read from
 })
 
 const BOTH: NodeAnswers = { has: { a: PAID, b: PAID } }
-const LIMITED: Call = async (method, params) => {
+const LIMITED: RpcCall = async (method, params) => {
   if (method === 'getTransaction' && params[0] === 'b')
     throw new RpcError('rate_limited', 'HTTP 429', 1_500)
   return nodeOf(BOTH)(method, params)
 }
 
-it.concurrent.each<[string, (NodeAnswers | Call)[]]>([
+it.concurrent.each<[string, (NodeAnswers | RpcCall)[]]>([
   ['a node has not come to', [BOTH, ONE!]],
   ['is limited', [LIMITED]],
 ])(
   'what comes before one that %s is taken',
   async (_, nodes) => {
-    const taken: ReadTransaction[] = []
+    const taken: ListedDecodedTransaction[] = []
     await expect(take(nodes, ['a', 'b'], taken)).rejects.toThrow()
     expect(signaturesOf(taken)).toEqual(['a'])
   },

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MissingDataError } from '../../chains/rpc/errors.js'
-import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
+import { DisagreementError, type RpcCall } from '../../chains/rpc/nodes.js'
 import {
   assertNodeHasSlot,
+  type ListedDecodedTransaction,
   type ListedTransaction,
-  type ReadTransaction,
   readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
@@ -26,10 +26,10 @@ const RETRY_MS = 500
  * @param write takes the transactions of a chunk
  * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
  */
-export async function readInChunks(
+export async function readTransactionsInChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
-  write: (txs: readonly ReadTransaction[]) => Promise<void>,
+  write: (txs: readonly ListedDecodedTransaction[]) => Promise<void>,
 ): Promise<void> {
   const { identity, rpc, signal, onProgress } = options
   const startedMs = Date.now()
@@ -61,8 +61,8 @@ export async function readInChunks(
 async function readChunk(
   options: PaymentWatcherOptions,
   some: readonly ListedTransaction[],
-): Promise<(ReadTransaction | null)[]> {
-  const read: (ReadTransaction | null)[] = []
+): Promise<(ListedDecodedTransaction | null)[]> {
+  const read: (ListedDecodedTransaction | null)[] = []
   for (let i = 0; i < some.length; i += AT_ONCE) {
     for (const one of await Promise.allSettled(
       some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)),
@@ -79,10 +79,10 @@ async function readChunk(
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
-): Promise<ReadTransaction | null> {
+): Promise<ListedDecodedTransaction | null> {
   const { signature, slot } = listed
   let unshown: string[] = []
-  const ask = async (call: Call) => {
+  const ask = async (call: RpcCall) => {
     const tx = await readListedTransaction(call, registrar, listed, commitment).catch(
       (error: Error) => {
         if (error instanceof UnsupportedVersionError) unshown.push(error.message)

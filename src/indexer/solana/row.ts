@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
-import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
-import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
+import type { HubNamePayment, SeenCommunityPayment } from '../../chains/solana/events.js'
+import { type ListedDecodedTransaction, signatureBytes } from '../../chains/solana/reads.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type {
   CommunityNameTarget,
@@ -18,7 +18,7 @@ import {
 import { storedAddress } from '../../registry/primitives/address.js'
 
 /** Identifies the payments of one program. */
-export interface ProgramIdentity extends QuotedProgram {
+export interface PaymentProgramIdentity extends QuotedProgram {
   /** The present and earlier keys under which this installation signs quotes. */
   quoteKeys: readonly Uint8Array[]
 }
@@ -27,11 +27,11 @@ export interface ProgramIdentity extends QuotedProgram {
  * A program, and the longest time for which it holds a payment, ms. Two nodes confirm the time, since payments are
  * dated by it.
  */
-export type ProgramWithHoldingTime = ProgramIdentity & { heldMs: number }
+export type ProgramWithHoldingTime = PaymentProgramIdentity & { heldMs: number }
 
 const originOf = (
-  tx: ReadTransaction,
-  { payer, referral, reclaimableAt }: Pick<SeenPayment, 'payer' | 'referral' | 'reclaimableAt'>,
+  tx: ListedDecodedTransaction,
+  { payer, referral, reclaimableAt }: Pick<HubNamePayment, 'payer' | 'referral' | 'reclaimableAt'>,
   { heldMs }: ProgramWithHoldingTime,
 ) => ({
   tx: signatureBytes(tx.signature),
@@ -44,7 +44,7 @@ const originOf = (
 })
 
 const idOf = (
-  { genesisHash, programId }: ProgramIdentity,
+  { genesisHash, programId }: PaymentProgramIdentity,
   of: Payment['target']['kind'],
   sequence: bigint,
 ): Buffer =>
@@ -55,8 +55,8 @@ const idOf = (
 /** A payment for a name on the hub in its stored form, with its quote verified. */
 function namePayment(
   program: ProgramWithHoldingTime,
-  tx: ReadTransaction,
-  paid: SeenPayment,
+  tx: ListedDecodedTransaction,
+  paid: HubNamePayment,
 ): Payment<HubNameTarget> {
   return {
     id: idOf(program, 'name', paid.sequence),
@@ -85,7 +85,7 @@ function withinNumber(value: bigint): number {
 /** A payment for a community name in its stored form. */
 function communityPayment(
   program: ProgramWithHoldingTime,
-  tx: ReadTransaction,
+  tx: ListedDecodedTransaction,
   seen: SeenCommunityPayment,
 ): Payment<CommunityNameTarget> {
   const { sequence, token, amount, community, name, number } = seen
@@ -108,7 +108,7 @@ function communityPayment(
 /** All payments of a transaction in their stored form. */
 export const storedPaymentsOf = (
   program: ProgramWithHoldingTime,
-  tx: ReadTransaction,
+  tx: ListedDecodedTransaction,
 ): Payment[] => [
   ...tx.payments.map((paid) => namePayment(program, tx, paid)),
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
@@ -116,8 +116,8 @@ export const storedPaymentsOf = (
 
 /** All outcomes of payments in a transaction. */
 export const paymentOutcomesOf = (
-  program: ProgramIdentity,
-  { slot, ends }: ReadTransaction,
+  program: PaymentProgramIdentity,
+  { slot, ends }: ListedDecodedTransaction,
 ): ConfirmedOutcome[] =>
   ends.map(({ of, outcome, sequence }) => ({
     id: idOf(program, of, sequence),

@@ -2,11 +2,11 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import {
+  type HubNamePayment,
   type SeenCommunityPayment,
-  type SeenPayment,
   transactionWithoutEvents,
 } from '../../chains/solana/events.js'
-import type { ReadTransaction } from '../../chains/solana/reads.js'
+import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
 import {
   communityPaymentId,
   deriveQuoteId,
@@ -30,7 +30,7 @@ const payer = Buffer.from(Keypair.generate().publicKey.toBytes())
 const PAID_S = 1_800_000_000
 const RECLAIMABLE_AT = BigInt(PAID_S + HELD_MS / 1_000)
 
-function paid(sequence: bigint): SeenPayment {
+function paid(sequence: bigint): HubNamePayment {
   const terms = {
     payer,
     name: nameToWord('ann'),
@@ -62,7 +62,7 @@ const forCommunity = (
   reclaimableAt: RECLAIMABLE_AT,
   ...changes,
 })
-const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
+const tx = (slot: number, events: Partial<ListedDecodedTransaction>): ListedDecodedTransaction => ({
   signature: bs58.encode(Buffer.alloc(64, slot)),
   slot,
   ...transactionWithoutEvents(true),

@@ -1,14 +1,14 @@
 import type {
+  ListedDecodedTransaction,
   ListedTransaction,
   PaymentCounts,
-  ReadTransaction,
 } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { lastContiguousSequence } from '../../registry/payment/quote.js'
 import { type ProgramWithHoldingTime, paymentOutcomesOf, storedPaymentsOf } from './row.js'
 
 /** The rows that result from some transactions. */
-export interface TrackedRows {
+export interface PaymentRows {
   payments: Payment[]
   /** Includes outcomes of earlier transactions whose payment was read only now. */
   outcomes: ConfirmedOutcome[]
@@ -52,7 +52,7 @@ export class SequenceTracker {
   }
 
   /** Adds transactions, in the order of the chain. */
-  advance(txs: readonly ReadTransaction[]): TrackedRows {
+  advance(txs: readonly ListedDecodedTransaction[]): PaymentRows {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
       const hasEvents = tx.payments.length + tx.communityPayments.length + tx.ends.length > 0

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import type { Call } from '../../chains/rpc/nodes.js'
+import type { RpcCall } from '../../chains/rpc/nodes.js'
 import {
+  type ListedDecodedTransaction,
   listTransactions,
-  type ReadTransaction,
   readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
-import { assertLeader } from '../../db/journal/head.js'
+import { assertIndexingLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
@@ -20,7 +20,10 @@ const LIST_MS = 20_000
  * Creates the tail: seen payments that are not confirmed, whose status is pending. A cluster that is read at
  * `confirmed` has none.
  */
-export function createPaymentTail(options: PaymentWatcherOptions, program: ProgramWithHoldingTime) {
+export function createUnconfirmedPaymentWriter(
+  options: PaymentWatcherOptions,
+  program: ProgramWithHoldingTime,
+) {
   const { pool, rpc, chain, commitment, epoch, stages } = options
   /** Ids of the stored payments. Null until they were written once. */
   let stored: string | null = null
@@ -31,13 +34,13 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Progr
    * @returns the number of payments
    */
   return async (listedTo: string | null, downToSlot: number): Promise<number> => {
-    const read = (call: Call) => readTail(call, options, listedTo, downToSlot)
+    const read = (call: RpcCall) => readTail(call, options, listedTo, downToSlot)
     const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode(read)
     const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (stored === ids) return payments.length
     const write = async (client: pg.ClientBase) => {
-      await assertLeader(client, program.network, epoch)
+      await assertIndexingLeader(client, program.network, epoch)
       await writePayments(
         client,
         { network: program.network, chain },
@@ -52,11 +55,11 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Progr
 }
 
 async function readTail(
-  call: Call,
+  call: RpcCall,
   { registrar }: PaymentWatcherOptions,
   until: string | null,
   downToSlot: number,
-): Promise<ReadTransaction[]> {
+): Promise<ListedDecodedTransaction[]> {
   const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
   const { listed } = await listTransactions(call, registrar, options)
   const read = listed

@@ -3,12 +3,12 @@ import type { Registrar } from '../../chains/solana/registrar.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { StageClock } from '../../ops/stages.js'
 import type { BackfillProgress } from '../progress.js'
-import type { ProgramIdentity } from './row.js'
+import type { PaymentProgramIdentity } from './row.js'
 
 export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   rpc: SolanaRpc
   registrar: Registrar
-  identity: ProgramIdentity
+  identity: PaymentProgramIdentity
   /** The chain's number in the database. */
   chain: number
   startSlot: number

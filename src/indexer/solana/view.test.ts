@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest'
-import { arePaymentCountsConsistent, mergeTransactionLists, type ProgramView } from './view.js'
+import {
+  arePaymentCountsConsistent,
+  mergeTransactionLists,
+  type NodeProgramAnswers,
+} from './view.js'
 
-const view = (slot: number, names: number, communityNames = 0, listed?: string[]): ProgramView => ({
+const view = (
+  slot: number,
+  names: number,
+  communityNames = 0,
+  listed?: string[],
+): NodeProgramAnswers => ({
   host: `node-${slot}`,
   slot,
   headSlot: slot,
@@ -30,7 +39,7 @@ it.each([
   expect(arePaymentCountsConsistent(b, a)).toBe(isPossible)
 })
 
-it.each<[string, ProgramView[], string[]]>([
+it.each<[string, NodeProgramAnswers[], string[]]>([
   ['one node lists', [view(9, 0, 0, ['a9', 'b7'])], ['b7', 'a9']],
   ['the first leaves out', [view(9, 0, 0, ['a9']), view(9, 0, 0, ['a9', 'b7'])], ['b7', 'a9']],
   ['the second leaves out', [view(9, 0, 0, ['a9', 'b7']), view(9, 0, 0, ['b7'])], ['b7', 'a9']],

@@ -6,7 +6,7 @@ import type {
 } from '../../chains/solana/reads.js'
 
 /** One node's answers about the program. */
-export interface ProgramView extends PaymentCountsAtSlot {
+export interface NodeProgramAnswers extends PaymentCountsAtSlot {
   host: string
   headSlot: number
   /** The list, newest first, down to a slot. Null where no list was due. */
@@ -28,7 +28,7 @@ export const arePaymentCountsConsistent = (
   !(a.slot < b.slot && countsMorePayments(a, b)) && !(b.slot < a.slot && countsMorePayments(b, a))
 
 /** All transactions that any of the nodes lists, oldest first. So one node can't hide what another lists. */
-export function mergeTransactionLists(views: readonly ProgramView[]): ListedTransaction[] {
+export function mergeTransactionLists(views: readonly NodeProgramAnswers[]): ListedTransaction[] {
   const listed = views.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))
   return [...bySignature.values()].sort((a, b) => a.slot - b.slot)

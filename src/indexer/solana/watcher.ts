@@ -1,18 +1,18 @@
 import type pg from 'pg'
-import { RefutedError } from '../../chains/rpc/errors.js'
-import type { Call } from '../../chains/rpc/nodes.js'
+import { RefutedAnswerError } from '../../chains/rpc/errors.js'
+import type { RpcCall } from '../../chains/rpc/nodes.js'
 import {
   getSlot,
+  type ListedDecodedTransaction,
   type ListedTransaction,
   listTransactions,
   type PaymentCounts,
-  type ReadTransaction,
   readMaxHoldingMs,
   readPaymentCounts,
   signatureBytes,
   signatureText,
 } from '../../chains/solana/reads.js'
-import { assertLeader } from '../../db/journal/head.js'
+import { assertIndexingLeader } from '../../db/journal/head.js'
 import {
   movePaymentCursor,
   type PaymentCursor,
@@ -26,15 +26,15 @@ import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
 import { findUndecidedError, undecidedAlarm } from '../evm/undecided.js'
-import { readInChunks } from './chunks.js'
+import { readTransactionsInChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
-import { createPaymentTail } from './tail.js'
+import { createUnconfirmedPaymentWriter } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
 import {
   arePaymentCountsConsistent,
   countsMorePayments,
   mergeTransactionLists,
-  type ProgramView,
+  type NodeProgramAnswers,
 } from './view.js'
 
 /**
@@ -108,7 +108,7 @@ export class PaymentWatcher {
     const memory = this.#memory
     void rpc.checkHeads()
     const plan = this.#plan(memory, wasNotified)
-    const views: ProgramView[] = []
+    const views: NodeProgramAnswers[] = []
     const { answer, nodes } = await rpc.agreed(
       async (call, _, host) => {
         alive()
@@ -122,7 +122,7 @@ export class PaymentWatcher {
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
     const fresh = mergeTransactionLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await readInChunks(this.#options, fresh, async (txs) => {
+    await readTransactionsInChunks(this.#options, fresh, async (txs) => {
       alive()
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
@@ -175,11 +175,11 @@ export class PaymentWatcher {
 
   /** Reads the view of one node. Its counts are read before its list, so that a shorter list reveals a gap. */
   async #view(
-    call: Call,
+    call: RpcCall,
     host: string,
     memory: Memory,
     { isDue, isSearch, lateSlots }: ListPlan,
-  ): Promise<ProgramView> {
+  ): Promise<NodeProgramAnswers> {
     const { registrar, commitment, startSlot, signal } = this.#options
     const { cursor, tracker } = memory
     const [counts, headSlot] = await Promise.all([
@@ -188,7 +188,7 @@ export class PaymentWatcher {
     ])
     const { slot: known, sequence: names, communitySequence: communityNames } = cursor
     if (counts.slot > known && countsMorePayments({ names, communityNames }, counts))
-      throw new RefutedError(
+      throw new RefutedAnswerError(
         `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
       )
     const view = { host, ...counts, headSlot, list: null }
@@ -206,19 +206,19 @@ export class PaymentWatcher {
   /**
    * Reports nodes whose search leaves out transactions that two nodes show. A list may be late, but not for so long.
    */
-  #nameIncomplete({ tracker }: Memory, views: readonly ProgramView[]): void {
+  #nameIncomplete({ tracker }: Memory, views: readonly NodeProgramAnswers[]): void {
     for (const { host, slot, list } of views) {
       const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
       if (leftOut)
         this.#options.rpc.refute(
           new Set([host]),
-          new RefutedError(`getSignaturesForAddress: the list leaves out ${leftOut}`),
+          new RefutedAnswerError(`getSignaturesForAddress: the list leaves out ${leftOut}`),
         )
     }
   }
 
   /** Writes payments and outcomes in one transaction, and moves the cursor where no payment is missing. */
-  async #write(memory: Memory, txs: readonly ReadTransaction[]) {
+  async #write(memory: Memory, txs: readonly ListedDecodedTransaction[]) {
     const { pool, identity, chain, epoch, onUnknown, stages } = this.#options
     const { network } = identity
     const { tracker } = memory
@@ -227,7 +227,7 @@ export class PaymentWatcher {
       if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
     const write = async (client: pg.ClientBase) => {
-      await assertLeader(client, network, epoch)
+      await assertIndexingLeader(client, network, epoch)
       await writePayments(client, { network, chain }, { isConfirmed: true, block: 0 }, payments)
       tracker.forgetOutcomes(await writePaymentOutcomes(client, { network, chain }, outcomes))
       const last = txs.at(-1)
@@ -249,7 +249,7 @@ export class PaymentWatcher {
     return { ...counts, payments: payments.length - communityPayments }
   }
 
-  #missing(memory: Memory, views: readonly ProgramView[]): WatchOutcome | null {
+  #missing(memory: Memory, views: readonly NodeProgramAnswers[]): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
     if (isWhole && !views.some((view) => countsMorePayments(view, known))) {
       Object.assign(memory, {
@@ -306,7 +306,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    writeTail: createPaymentTail(options, program),
+    writeTail: createUnconfirmedPaymentWriter(options, program),
     unconfirmed: 0,
     missingSinceMs: null as number | null,
     /** How long payments may be missing before all transactions are read again, ms. Doubled each time. */

@@ -8,7 +8,7 @@ import { StageClock } from '../../ops/stages.js'
 import type { Worker } from '../../ops/worker.js'
 import { initialChainState } from '../evm/types.js'
 import type { IndexerCallbacks } from '../progress.js'
-import type { ProgramIdentity } from './row.js'
+import type { PaymentProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
@@ -24,7 +24,7 @@ export interface SolanaSource {
    * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
    * @throws ChainUnavailableError
    */
-  open(): Promise<{ identity: ProgramIdentity; chain: number }>
+  open(): Promise<{ identity: PaymentProgramIdentity; chain: number }>
 }
 
 /** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */

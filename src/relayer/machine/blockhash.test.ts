@@ -5,10 +5,10 @@ import type { JobKind, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
-  type ClusterSnapshot,
   type JobPaymentView,
   paymentViewOf,
   planBlockhashJob,
+  type SolanaClusterSnapshot,
 } from './blockhash.js'
 import { applyJobEvent, type JobEvent } from './index.js'
 import { type BlockhashJob, parkJobOnceVoid } from './job.js'
@@ -21,7 +21,7 @@ const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<SolanaJobTx>('
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
-const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
+const seen = (change: Partial<SolanaClusterSnapshot>): SolanaClusterSnapshot => ({
   height: 500,
   status: null,
   payment: null,
@@ -34,7 +34,7 @@ const record = (event: JobEvent<SolanaJobTx>): BlockhashAction => ({ do: 'record
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
-  it.each<[string, Partial<ClusterSnapshot>, BlockhashAction]>([
+  it.each<[string, Partial<SolanaClusterSnapshot>, BlockhashAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
     [

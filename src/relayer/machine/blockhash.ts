@@ -38,7 +38,7 @@ export function paymentViewOf(
  * View of a signed transaction on a cluster. The height is read before the status, so that a transaction included in
  * between is not lost.
  */
-export interface ClusterSnapshot {
+export interface SolanaClusterSnapshot {
   /** Height of the newest confirmed block. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
@@ -58,7 +58,7 @@ export type BlockhashAction =
 
 export function planBlockhashJob(
   job: BlockhashJob,
-  { height, status, payment }: ClusterSnapshot,
+  { height, status, payment }: SolanaClusterSnapshot,
 ): BlockhashAction {
   if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }

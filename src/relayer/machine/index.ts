@@ -1,6 +1,6 @@
 import type { GasFees } from '../../chains/evm/gasFees.js'
-import type { MinedReceipt, NonceView } from '../../chains/evm/jobView.js'
-import type { PreparedTx } from '../../chains/evm/signer.js'
+import type { MinedReceipt, NonceJobState } from '../../chains/evm/jobView.js'
+import type { SimulatedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
@@ -25,8 +25,8 @@ export interface JobDecisionContext {
 }
 
 /** An EVM chain's view of a job. */
-export interface ChainSnapshot extends NonceView, JobDecisionContext {
-  prepared: PreparedTx | null
+export interface ChainSnapshot extends NonceJobState, JobDecisionContext {
+  prepared: SimulatedTx | null
 }
 
 export interface SpendPolicy {
@@ -41,7 +41,7 @@ export const REPLACE_AFTER_BLOCKS = 2
 /** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
 export const CANCEL_AFTER_BLOCKS = 10
 
-export type JobAction =
+export type NonceJobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }

@@ -15,8 +15,8 @@ import type { EvmJobTx } from '../../registry/outbox.js'
 import {
   applyJobEvent,
   type ChainSnapshot,
-  type JobAction,
   type JobEvent,
+  type NonceJobAction,
   REPLACE_AFTER_BLOCKS,
 } from './index.js'
 import type { NonceJob } from './job.js'
@@ -194,7 +194,7 @@ describe('plan', () => {
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
   ])('%s', (_, delivery, change, action) => {
-    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as JobAction)
+    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as NonceJobAction)
   })
 })
 

@@ -1,5 +1,5 @@
 import {
-  baseFeeOf,
+  baseFeePerGasOf,
   capGasFees,
   doubledGasFees,
   type GasFees,
@@ -11,16 +11,20 @@ import type { EvmJobTx, TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   type ChainSnapshot,
-  type JobAction,
   type JobEvent,
+  type NonceJobAction,
   REPLACE_AFTER_BLOCKS,
   type SpendPolicy,
 } from './index.js'
 import { hasJobEnded, type NonceJob } from './job.js'
 
-const WAIT: JobAction = { do: 'wait' }
+const WAIT: NonceJobAction = { do: 'wait' }
 
-export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
+export function planNonceJob(
+  job: NonceJob,
+  seen: ChainSnapshot,
+  policy: SpendPolicy,
+): NonceJobAction {
   if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -28,7 +32,7 @@ export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: SpendPo
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
+function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): NonceJobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -53,7 +57,7 @@ function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): Jo
 }
 
 /** Action for a job with a mined transaction. */
-function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): JobAction {
+function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): NonceJobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
@@ -71,7 +75,7 @@ function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): Job
 }
 
 /** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
-function planUsed(job: NonceJob, seen: ChainSnapshot): JobAction {
+function planUsed(job: NonceJob, seen: ChainSnapshot): NonceJobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
@@ -86,7 +90,7 @@ function planUsed(job: NonceJob, seen: ChainSnapshot): JobAction {
 const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report this twice, with a pause between. */
-function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): JobAction {
+function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): NonceJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
@@ -208,7 +212,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): JobAction {
+function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): NonceJobAction {
   const nonce = unusedNonceOf(job, seen)
   switch (unusedNonceDecision(nonce).action) {
     case 'reorged':
@@ -228,7 +232,7 @@ function replace(
   seen: ChainSnapshot,
   policy: SpendPolicy,
   purpose: TxPurpose,
-): JobAction {
+): NonceJobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
@@ -240,7 +244,8 @@ function replace(
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
   const fees = raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
-  if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeeOf(fresh)) return { do: 'broadcast', tx }
+  if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeePerGasOf(fresh))
+    return { do: 'broadcast', tx }
   return planStuck(tx, seen)
 }
 
@@ -265,9 +270,9 @@ function raisedFees(
   return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
 }
 
-function planStuck(tx: EvmJobTx, seen: ChainSnapshot): JobAction {
+function planStuck(tx: EvmJobTx, seen: ChainSnapshot): NonceJobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
-const record = (event: JobEvent<EvmJobTx>): JobAction => ({ do: 'record', event })
+const record = (event: JobEvent<EvmJobTx>): NonceJobAction => ({ do: 'record', event })

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type ChainAddress, type LocalClients, localClients } from './localClients.js'
-import { type Miner, reorg, takeOverMining } from './miner.js'
+import { type Miner, replaceNewestBlocks, takeOverMining } from './miner.js'
 
 /** Error of a world. Its sentence says what to do. */
 export class WorldError extends Error {
@@ -76,7 +76,7 @@ export function createChainActions({
   }
 
   const replace = async (depth: number): Promise<number> => {
-    await reorg(clients, depth).catch((error: Error) => {
+    await replaceNewestBlocks(clients, depth).catch((error: Error) => {
       throw new WorldError(
         `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil with that many blocks, 127 at most.`,
         {

@@ -4,7 +4,7 @@ import { createPublicClient, createTestClient, createWalletClient, http } from '
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
-import { isProcessAlive, sleep, waitFor } from '../processes/processes.js'
+import { isProcessAlive, sleep, waitForCondition } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
 import { restoreAnvilState } from './anvilState.js'
 import { waitForReceipt } from './receipt.js'
@@ -66,7 +66,10 @@ describe('startAnvil', () => {
     }
     const { reader } = clientsOf(chains[2]!)
     expect(
-      await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) >= 4n, 5_000),
+      await waitForCondition(
+        async () => (await reader.getBlockNumber({ cacheTime: 0 })) >= 4n,
+        5_000,
+      ),
     ).toBe(true)
     const latest = await reader.getBlock()
     const finalized = await reader.getBlock({ blockTag: 'finalized' })
@@ -104,7 +107,10 @@ describe('the kept state', { timeout: 180_000 }, () => {
       const anvil = await start({ statePath, blockTimeS: 0.2 })
       const { reader } = clientsOf(anvil)
       expect(
-        await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n, 5_000),
+        await waitForCondition(
+          async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n,
+          5_000,
+        ),
       ).toBe(true)
       seen.add((await reader.getBlock({ blockNumber: 0n })).hash)
       await sleep(1_000) // a genesis block of another second is another block

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { locatePart } from '../processes/platform.js'
+import { locateNativeProgram } from '../processes/platform.js'
 import type { ProcessHandle } from '../processes/processes.js'
-import { startServer } from '../processes/server.js'
+import { startServerProgram } from '../processes/server.js'
 import { restoreAnvilState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
@@ -67,7 +67,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const boundFileFor = (at: number) => path.join(os.tmpdir(), `${name}-${at}.bound`)
   const defaultLogFor = (at: number) =>
     statePath === undefined ? path.join(os.tmpdir(), `${name}-${at}.log`) : `${statePath}.log`
-  const { port: bound, ...server } = await startServer({
+  const { port: bound, ...server } = await startServerProgram({
     name: 'anvil',
     port,
     commandFor: (at) => ({
@@ -93,7 +93,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 
 /** When killed, the package's `.bin` wrapper leaves its child running. */
 function locateAnvil(): string {
-  const manifest = locatePart('anvil', '/package.json')
+  const manifest = locateNativeProgram('anvil', '/package.json')
   const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
   return path.join(path.dirname(manifest), 'bin', binary)
 }

@@ -4,7 +4,7 @@ import { worldAccounts } from '../world.js'
 import { createChainActions, WorldError } from './actions.js'
 import { chainsFileEntry, type LocalChain } from './localChain.js'
 import type { ChainDefinition } from './localChains.js'
-import { fund } from './localClients.js'
+import { fundAddresses } from './localClients.js'
 
 const POLL_MS = 100
 const ANSWER_MS = 5_000
@@ -24,7 +24,7 @@ export async function attachChain(
   const chainId = await chainIdOf(label, rpcUrl)
   const own = { ...definition, chainId, rpcUrl }
   const addresses = worldAccounts().map(({ address }) => address)
-  await fund(own, addresses).catch((cause: Error) => {
+  await fundAddresses(own, addresses).catch((cause: Error) => {
     const text = `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`
     throw new WorldError(text, { cause })
   })

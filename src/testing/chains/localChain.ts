@@ -8,11 +8,17 @@ import type {
   ChainContracts,
   ChainDefinition,
   ChainsFileEntry,
-  RememberedChain,
   RunningChain,
+  StoredLocalChain,
 } from './localChains.js'
 
-export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'
+export {
+  fundAddresses,
+  type LocalClients,
+  localClients,
+  mineQuickly,
+  walletClientOf,
+} from './localClients.js'
 
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
@@ -38,7 +44,7 @@ export interface LocalChainOptions {
   hubEid: number
   blockMs: number
   /** The chain as an earlier start of the world recorded it. Undefined at the first start. */
-  previous: RememberedChain | undefined
+  previous: StoredLocalChain | undefined
 }
 
 /**

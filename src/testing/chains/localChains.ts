@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from 'viem'
 import type { Network } from '../../registry/primitives/network.js'
-import { type BridgePrice, ETH_TO_ETH_MESSAGE_PRICE } from '../contracts/deploy.js'
+import { type BridgeMessagePrice, ETH_TO_ETH_MESSAGE_PRICE } from '../contracts/deploy.js'
 import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { WorldEns } from '../world.js'
 
@@ -17,7 +17,7 @@ interface Definition {
    * Price of a message on this chain. On a spoke, `numerator / denominator` is the price of one ether in the spoke's gas
    * token.
    */
-  price: BridgePrice
+  price: BridgeMessagePrice
 }
 
 /** Spend cap of the local relayer for each message, value included. A message above it is parked. */
@@ -92,7 +92,7 @@ export interface ChainContracts {
 }
 
 /** Contracts of a hub only. */
-export interface HubExtras {
+export interface HubOnlyContracts {
   /** Price feeds for quotes in SOL; `setPrice` changes them. */
   readonly feeds?: PriceFeeds | undefined
   /** A token that anybody may mint. */
@@ -110,10 +110,10 @@ export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainCo
 }
 
 /** A chain as remembered between starts of a world. */
-export interface RememberedChain extends ChainsFileEntry, HubExtras {}
+export interface StoredLocalChain extends ChainsFileEntry, HubOnlyContracts {}
 
 /** A running chain with its contracts. */
-export interface RunningChain extends ChainDefinition, HubExtras {
+export interface RunningChain extends ChainDefinition, HubOnlyContracts {
   readonly rpcUrl: string
   readonly config: ChainsFileEntry
 }
@@ -122,7 +122,7 @@ export interface RunningChain extends ChainDefinition, HubExtras {
  * Chooses the chains to start, by labels and networks. Default: all.
  * @throws Error for an unknown label or a spoke without its hub
  */
-export function chooseChains(
+export function chooseLocalChains(
   networks: readonly Network[] | undefined,
   labels: readonly string[] | undefined,
 ): readonly ChainDefinition[] {

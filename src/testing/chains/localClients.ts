@@ -49,14 +49,14 @@ export function localClients(at: ChainAddress): LocalClients {
   }
 }
 
-export const walletOf = (
+export const walletClientOf = (
   at: ChainAddress,
   account: Account,
 ): WalletClient<HttpTransport, Chain, Account> =>
   createWalletClient({ ...connectionTo(at), account })
 
 /** Gives addresses 10,000 ETH each. */
-export async function fund(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
+export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
   const { test } = localClients(at)
   // Hardhat's name of the method, which anvil supports too
   const setBalance = (address: Hex) =>

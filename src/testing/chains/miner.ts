@@ -56,6 +56,9 @@ export async function takeOverMining(
 }
 
 /** Replaces the newest blocks by empty ones. Their transactions are dropped. */
-export async function reorg({ test }: Pick<LocalClients, 'test'>, depth: number): Promise<void> {
+export async function replaceNewestBlocks(
+  { test }: Pick<LocalClients, 'test'>,
+  depth: number,
+): Promise<void> {
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
 }

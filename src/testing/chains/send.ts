@@ -15,7 +15,7 @@ import {
 import { waitForReceipt } from './receipt.js'
 
 /** Clients of a funded account on a local chain. */
-export interface DeployClient {
+export interface DeployerClients {
   readonly walletClient: WalletClient<Transport, Chain | undefined, Account>
   readonly publicClient: PublicClient
 }
@@ -47,7 +47,7 @@ const CALL_GAS = 200_000n
  * @throws Error that names the step that reverted
  */
 export async function sendInOrder(
-  client: DeployClient,
+  client: DeployerClients,
   steps: readonly DeployTransaction[],
 ): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
@@ -78,7 +78,7 @@ export async function sendInOrder(
 
 /** Creates a contract. */
 export async function deployContract(
-  client: DeployClient,
+  client: DeployerClients,
   contract: DeployTransaction,
 ): Promise<Address> {
   const [receipt] = await sendInOrder(client, [contract])
@@ -86,7 +86,7 @@ export async function deployContract(
 }
 
 /** Address of the next contract that the account creates. */
-export async function nextContractAddress(client: DeployClient): Promise<Address> {
+export async function nextContractAddress(client: DeployerClients): Promise<Address> {
   return getContractAddress({
     from: client.walletClient.account.address,
     nonce: BigInt(await nextNonce(client)),
@@ -94,7 +94,7 @@ export async function nextContractAddress(client: DeployClient): Promise<Address
 }
 
 /** The account's next nonce, unmined transactions included. */
-function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
+function nextNonce({ walletClient, publicClient }: DeployerClients): Promise<number> {
   return publicClient.getTransactionCount({
     address: walletClient.account.address,
     blockTag: 'pending',

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
-import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
+import { encodeHubMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { encodeCall } from '../../chains/evm/contracts/read.js'
 import { type ChainAddress, localClients } from '../chains/localClients.js'
-import { addressWord } from '../world.js'
+import { addressAsWord } from '../world.js'
 
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
@@ -34,7 +34,7 @@ export async function bridgeCall(
     address: spoke.contracts.spoke,
     abi: spokeAbi,
     functionName: 'quote',
-    args: [encodeMessage(addressWord(from), hubCalldata), options],
+    args: [encodeHubMessage(addressAsWord(from), hubCalldata), options],
   })
   const data = encodeCall(spokeAbi, 'lzSend', [hubCalldata, options])
   return { to: spoke.contracts.spoke, data, value: nativeFee }

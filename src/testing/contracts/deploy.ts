@@ -15,13 +15,13 @@ import {
 } from '../../chains/evm/deployment/creation.js'
 import {
   creationTransaction,
-  type DeployClient,
+  type DeployerClients,
   type DeployTransaction,
   deployContract,
   nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
-import { addressWord } from '../world.js'
+import { addressAsWord } from '../world.js'
 
 const ARTIFACT =
   '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
@@ -29,7 +29,7 @@ const ARTIFACT =
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
 /** Settings of a hub or a spoke. */
-interface AppSettings extends DeployClient {
+interface AppSettings extends DeployerClients {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
   /** Minimum bid, wei on the hub. */
@@ -82,7 +82,7 @@ async function deployWithEndpoint(
  * @param verifier the only account whose packets the library accepts
  */
 export async function deployMessageLibrary(
-  client: DeployClient,
+  client: DeployerClients,
   endpoint: Address,
   verifier: Address,
 ): Promise<Address> {
@@ -105,7 +105,7 @@ const RECLAIM_SECONDS = 604_800n
 
 /** Deploys the contract for community payments. */
 export function deployCommunityPayments(
-  settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
+  settings: DeployerClients & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
   return deployContract(settings, {
     label: 'deploying the payments of communities',
@@ -114,31 +114,31 @@ export function deployCommunityPayments(
 }
 
 /** Deploys a token that anybody may mint. */
-export const deployLocalToken = (client: DeployClient): Promise<Address> =>
+export const deployLocalToken = (client: DeployerClients): Promise<Address> =>
   deployContract(
     client,
     creationTransaction('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
   )
 
 /** One end of a bridge. The client's account owns endpoint and library. */
-export interface BridgeEnd extends DeployClient {
+export interface BridgeEnd extends DeployerClients {
   readonly endpoint: Address
   readonly library: Address
   /** The hub or the spoke. */
   readonly app: Address
   /** Client of the application's owner, if that is another account. */
-  readonly owner?: DeployClient['walletClient']
+  readonly owner?: DeployerClients['walletClient']
 }
 
 /** Price of a message: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
-export interface BridgePrice {
+export interface BridgeMessagePrice {
   readonly baseWei: bigint
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
 /** Typical bridge price between two chains whose gas token is ETH. */
-export const ETH_TO_ETH_MESSAGE_PRICE: BridgePrice = {
+export const ETH_TO_ETH_MESSAGE_PRICE: BridgeMessagePrice = {
   baseWei: 2n * 10n ** 14n,
   numerator: 1n,
   denominator: 1n,
@@ -147,7 +147,7 @@ export const ETH_TO_ETH_MESSAGE_PRICE: BridgePrice = {
 export interface RemoteBridgeEnd {
   readonly eid: number
   readonly app: Address
-  readonly price: BridgePrice
+  readonly price: BridgeMessagePrice
 }
 
 /** Connects an end to its targets. Skips settings that are already right. */
@@ -169,7 +169,7 @@ export async function connectBridgeEnd(
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
     // OAppCore's `peers`, which hub and spoke share
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
-    if ((await publicClient.readContract(peer)) !== addressWord(target.app))
+    if ((await publicClient.readContract(peer)) !== addressAsWord(target.app))
       peers.push(peerStep(near, target))
   }
   if (!owner) await sendInOrder(near, [...libraries, ...peers])
@@ -207,7 +207,7 @@ function librarySteps(
 const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction => ({
   label: 'setting the peer',
   to: app,
-  data: encodeCall(hubAbi, 'setPeer', [target.eid, addressWord(target.app)]),
+  data: encodeCall(hubAbi, 'setPeer', [target.eid, addressAsWord(target.app)]),
 })
 
 /**

@@ -7,14 +7,14 @@ import {
 import { encodeCall } from '../../chains/evm/contracts/read.js'
 import {
   creationTransaction,
-  type DeployClient,
+  type DeployerClients,
   nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
 
 const DEFAULT_DURATION_S = 30n * 86_400n
 
-export interface DistributorSettings extends DeployClient {
+export interface DistributorSettings extends DeployerClients {
   /** Address of an ERC-20 token. */
   readonly token: Address
   readonly merkleRoot: Hex

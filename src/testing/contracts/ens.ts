@@ -14,18 +14,18 @@ import {
 import { encodeCall } from '../../chains/evm/contracts/read.js'
 import {
   creationTransaction,
-  type DeployClient,
+  type DeployerClients,
   nextContractAddress,
   sendInOrder,
 } from '../chains/send.js'
-import { lowerCase, operatorAccount, type WorldEns } from '../world.js'
+import { lowerCaseAddress, operatorAccount, type WorldEns } from '../world.js'
 
 const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
 const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
 
 /** Deploys ENS with our resolver for the names below `parent`, which the client's account owns. */
-export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
+export async function deployEns(client: DeployerClients, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
   const resolver = await nextContractAddress(client)
@@ -40,7 +40,7 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
       args: [resolver],
     }),
   ])
-  const universalResolver = lowerCase(universal!.contractAddress!)
+  const universalResolver = lowerCaseAddress(universal!.contractAddress!)
   const reverseRegistrar = await client.publicClient.readContract({
     address: universalResolver,
     abi: localUniversalResolverAbi,
@@ -48,16 +48,16 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
   })
   return {
     parent,
-    resolver: lowerCase(resolver),
-    registry: lowerCase(registry!.contractAddress!),
+    resolver: lowerCaseAddress(resolver),
+    registry: lowerCaseAddress(registry!.contractAddress!),
     universalResolver,
-    reverseRegistrar: lowerCase(reverseRegistrar),
+    reverseRegistrar: lowerCaseAddress(reverseRegistrar),
   }
 }
 
 /** Makes the names resolve through the gateway of an API. `client` is the one passed to `deployEns`. */
-export async function setGateway(
-  client: DeployClient,
+export async function setEnsGateway(
+  client: DeployerClients,
   { parent, registry, resolver }: WorldEns,
   api: string,
 ): Promise<void> {

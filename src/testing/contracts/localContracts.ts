@@ -4,25 +4,25 @@ import { parseEther } from 'viem'
 import {
   type ChainContracts,
   type ChainDefinition,
-  type HubExtras,
+  type HubOnlyContracts,
   LOCAL_SPEND_CAP_WEI,
-  type RememberedChain,
   type RunningChain,
+  type StoredLocalChain,
 } from '../chains/localChains.js'
 import {
   type ChainAddress,
-  fund,
+  fundAddresses,
   localClients,
   mineQuickly,
-  walletOf,
+  walletClientOf,
 } from '../chains/localClients.js'
-import type { DeployClient } from '../chains/send.js'
-import type { WorldCluster } from '../cluster.js'
+import type { DeployerClients } from '../chains/send.js'
+import type { LocalNodeCluster } from '../cluster.js'
 import { writeAtomically } from '../processes/files.js'
-import { lowerCase, operatorAccount, operatorAddresses } from '../world.js'
+import { lowerCaseAddress, operatorAccount, operatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
-  type BridgePrice,
+  type BridgeMessagePrice,
   connectBridgeEnd,
   deployCommunityPayments,
   deployHub,
@@ -30,7 +30,7 @@ import {
   deployMessageLibrary,
   deploySpoke,
 } from './deploy.js'
-import { deployEns, setGateway } from './ens.js'
+import { deployEns, setEnsGateway } from './ens.js'
 import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, same as the interface's default. */
@@ -40,7 +40,7 @@ const MINIMUM_WEI = parseEther('0.01')
 const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
 
 /** Contracts of a local chain. */
-interface LocalContracts extends HubExtras {
+interface LocalContracts extends HubOnlyContracts {
   contracts: ChainContracts
 }
 
@@ -48,7 +48,7 @@ interface LocalContracts extends HubExtras {
 export async function deployMissingContracts(
   chain: ChainDefinition & ChainAddress,
   hubEid: number,
-  previous: RememberedChain | undefined,
+  previous: StoredLocalChain | undefined,
 ): Promise<LocalContracts> {
   const deployer = deployerOf(chain)
   const makeEns = () => deployEns(deployer, ENS_PARENTS[chain.network])
@@ -66,27 +66,27 @@ export async function deployMissingContracts(
       return { contracts: known, feeds, token, ens: own }
     }
   }
-  await fund(chain, operatorAddresses())
+  await fundAddresses(chain, operatorAddresses())
   return mineQuickly(chain, async () => {
     const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
     if (chain.role === 'spoke') return { contracts }
     return {
       contracts,
       feeds: await deployPriceFeeds(deployer),
-      token: lowerCase(await deployLocalToken(deployer)),
+      token: lowerCaseAddress(await deployLocalToken(deployer)),
       ens: await makeEns(),
     }
   })
 }
 
-const deployerOf = (at: ChainAddress): DeployClient => ({
-  walletClient: walletOf(at, operatorAccount('deployer')),
+const deployerOf = (at: ChainAddress): DeployerClients => ({
+  walletClient: walletClientOf(at, operatorAccount('deployer')),
   publicClient: localClients(at).reader,
 })
 
 async function deploy(
   { eid, role }: ChainDefinition,
-  deployer: DeployClient,
+  deployer: DeployerClients,
   hubEid: number,
 ): Promise<Omit<ChainContracts, 'genesisHash'>> {
   const roles = {
@@ -100,10 +100,10 @@ async function deploy(
     ? deployHub(settings)
     : deploySpoke({ ...settings, hubEid }))
   return {
-    contract: lowerCase(app),
-    endpoint: lowerCase(endpoint),
-    messageLib: lowerCase(await deployMessageLibrary(deployer, endpoint, roles.relayer)),
-    communityPayments: lowerCase(await deployCommunityPayments(roles)),
+    contract: lowerCaseAddress(app),
+    endpoint: lowerCaseAddress(endpoint),
+    messageLib: lowerCaseAddress(await deployMessageLibrary(deployer, endpoint, roles.relayer)),
+    communityPayments: lowerCaseAddress(await deployCommunityPayments(roles)),
     startBlock: Number(block),
   }
 }
@@ -117,7 +117,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
       if (others.length === 0) return
       const end: BridgeEnd = {
         ...deployerOf(near),
-        owner: walletOf(near, operatorAccount('owner')),
+        owner: walletClientOf(near, operatorAccount('owner')),
         endpoint: near.config.endpoint,
         library: near.config.messageLib,
         app: near.config.contract,
@@ -133,14 +133,17 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
 }
 
 /** Sets the gateway's URL, since the API's port may have changed. */
-export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
+export async function setEnsGatewayOfHubs(
+  hubs: readonly RunningChain[],
+  api: string,
+): Promise<void> {
   await Promise.all(
-    hubs.map((hub) => mineQuickly(hub, () => setGateway(deployerOf(hub), hub.ens!, api))),
+    hubs.map((hub) => mineQuickly(hub, () => setEnsGateway(deployerOf(hub), hub.ens!, api))),
   )
 }
 
 /** Price of messages between two chains. On the hub it is the inverse rate of the spoke's gas token. */
-function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
+function priceOf(near: ChainDefinition, far: ChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {
     baseWei: near.price.baseWei,
@@ -150,10 +153,10 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
 }
 
 /** Entries of earlier starts by chain label, including chains that are not started now. */
-export function readPreviousChains(home: string): Map<string, RememberedChain> {
+export function readPreviousLocalChains(home: string): Map<string, StoredLocalChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
-      chains: RememberedChain[]
+      chains: StoredLocalChain[]
     }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {
@@ -165,17 +168,17 @@ export function readPreviousChains(home: string): Map<string, RememberedChain> {
  * Writes the daemon's chains file, and the entries that later starts need: the chains of each network, and the settings
  * of other families' clusters.
  */
-export function writeChains(
+export function writeLocalChains(
   home: string,
   chains: readonly RunningChain[],
-  clusters: readonly WorldCluster[],
+  clusters: readonly LocalNodeCluster[],
   pollMs: number,
 ): void {
-  const known = readPreviousChains(home)
+  const known = readPreviousLocalChains(home)
   for (const { label, config, feeds, token, ens } of chains)
     known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
-  const sectionOf = (cluster: WorldCluster) =>
+  const sectionOf = (cluster: LocalNodeCluster) =>
     Object.fromEntries(hubs.map((hub, i) => [hub.network, cluster.settings(i, hub, pollMs)]))
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry, reverseRegistrar } = ens!

@@ -3,9 +3,9 @@ import {
   priceFeedAbi,
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
-import { type ChainAddress, localClients, walletOf } from '../chains/localClients.js'
+import { type ChainAddress, localClients, walletClientOf } from '../chains/localClients.js'
 import { waitForReceipt } from '../chains/receipt.js'
-import { creationTransaction, type DeployClient, sendInOrder } from '../chains/send.js'
+import { creationTransaction, type DeployerClients, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -22,7 +22,7 @@ export interface PriceFeeds {
 }
 
 /** Deploys the price feeds, with 150 dollars per SOL and 3,000 per ether. */
-export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
+export async function deployPriceFeeds(client: DeployerClients): Promise<PriceFeeds> {
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
@@ -49,7 +49,7 @@ export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange):
     functionName: 'setAnswer',
     args: [answer],
   } as const
-  const hash = await walletOf(at, operatorAccount('deployer')).writeContract(write)
+  const hash = await walletClientOf(at, operatorAccount('deployer')).writeContract(write)
   await waitForReceipt(localClients(at).reader, hash)
   return hash
 }

@@ -1,8 +1,8 @@
 import { CONFIRMED_BLOCK_TAGS } from '../../registry/primitives/confirmation.js'
-import type { Forks } from './forks.js'
+import type { ForkedChains } from './forks.js'
 import type { AnswerFault } from './kinds.js'
 import { wrongAnswerTo } from './lies.js'
-import { RANGE_LIMITS } from './nodeErrorTexts.js'
+import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
 import {
   hexQuantity,
@@ -36,7 +36,7 @@ export interface FaultyAnswer extends RpcAnswer {
 
 export interface AnswerContext {
   upstream: Upstream
-  forks: Forks
+  forks: ForkedChains
   limits: FaultLimits
   /** Random numbers for this call. */
   next: ReturnType<typeof randomSequence>
@@ -122,6 +122,6 @@ function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): Fau
   if (fromBlock === undefined || toBlock === undefined) return null
   const blocks = Number(toBlock) - Number(fromBlock) + 1
   if (!(blocks > limits.rangeBlocks)) return null
-  const { status, ...error } = pickFrom(next(), RANGE_LIMITS)
+  const { status, ...error } = pickFrom(next(), RANGE_LIMIT_ERRORS)
   return { error, status }
 }

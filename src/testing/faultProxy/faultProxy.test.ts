@@ -2,10 +2,10 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../chains/anvil.js'
-import { waitFor } from '../processes/processes.js'
+import { waitForCondition } from '../processes/processes.js'
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy.js'
 import { FAULT_KINDS, type FaultKind } from './kinds.js'
-import { RANGE_LIMITS } from './nodeErrorTexts.js'
+import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 
 /** Emits LOG0 with a word of zeros: PUSH1 32, PUSH1 0, LOG0. */
 const EMITTER = '0x00000000000000000000000000000000000e3171'
@@ -67,7 +67,7 @@ async function direct(method: string, params: unknown[] = []): Promise<unknown> 
 async function emit(from: string): Promise<void> {
   const hash = await direct('eth_sendTransaction', [{ from, to: EMITTER }])
   const isMined = async () => (await direct('eth_getTransactionReceipt', [hash])) !== null
-  if (!(await waitFor(isMined, 10_000))) throw new Error(`${hash} is not mined`)
+  if (!(await waitForCondition(isMined, 10_000))) throw new Error(`${hash} is not mined`)
 }
 
 interface Log {
@@ -250,7 +250,7 @@ describe('faults of answers', () => {
       const { error } = (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x3' }])).body
       said.add(`${error?.code}${error?.message}${JSON.stringify(error?.data)}`)
     }
-    expect(said.size).toBe(RANGE_LIMITS.length)
+    expect(said.size).toBe(RANGE_LIMIT_ERRORS.length)
     expect(
       (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error,
     ).toBeUndefined()
@@ -268,19 +268,22 @@ describe('a socket', () => {
       JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }),
     )
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] }))
-    expect(await waitFor(() => messages.length === 2, 5_000)).toBe(true)
+    expect(await waitForCondition(() => messages.length === 2, 5_000)).toBe(true)
     expect(messages.find(({ id }) => id === 2)?.result).toBe('0x7a69')
     await direct('anvil_mine', ['0x1'])
     expect(
-      await waitFor(() => messages.some(({ method }) => method === 'eth_subscription'), 5_000),
+      await waitForCondition(
+        () => messages.some(({ method }) => method === 'eth_subscription'),
+        5_000,
+      ),
     ).toBe(true)
     const heard = messages.length
     proxy.set({ silent_socket: 1 })
     await direct('anvil_mine', ['0x1'])
-    expect(await waitFor(() => proxy.counts().silent_socket === 1, 5_000)).toBe(true)
+    expect(await waitForCondition(() => proxy.counts().silent_socket === 1, 5_000)).toBe(true)
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'eth_chainId', params: [] }))
     await direct('anvil_mine', ['0x1'])
-    expect(await waitFor(() => messages.length > heard, 300)).toBe(false)
+    expect(await waitForCondition(() => messages.length > heard, 300)).toBe(false)
     expect(socket.readyState).toBe(WebSocket.OPEN)
     socket.terminate()
   })

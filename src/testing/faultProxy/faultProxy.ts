@@ -5,7 +5,7 @@ import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './k
 import type { LieMethod } from './lies.js'
 import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
-import { HOST, listenOnLoopback, startTcpProxy } from './tcpProxy.js'
+import { LOOPBACK_HOST, listenOnLoopback, startTcpProxy } from './tcpProxy.js'
 import { createUpstream } from './upstream.js'
 
 const DEFAULT_LIMITS: FaultLimits = {
@@ -77,8 +77,8 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const wire = await startTcpProxy({ port: await listenOnLoopback(server) })
 
   return {
-    rpcUrl: `http://${HOST}:${wire.port}`,
-    wsUrl: `ws://${HOST}:${wire.port}`,
+    rpcUrl: `http://${LOOPBACK_HOST}:${wire.port}`,
+    wsUrl: `ws://${LOOPBACK_HOST}:${wire.port}`,
     counts: () => ({ ...counts }),
     set(next) {
       faults = next

@@ -12,7 +12,7 @@ interface Log {
   data: string
 }
 
-export type Forks = ReturnType<typeof createForks>
+export type ForkedChains = ReturnType<typeof createForks>
 
 /**
  * Simulates another fork than the node's. It branches off a few blocks below the head, with other bidders in its logs.

@@ -8,7 +8,7 @@ export interface NodeErrorText {
 }
 
 /** Refusals of a range of `eth_getLogs` by QuickNode, Tenderly, erigon and geth. */
-export const RANGE_LIMITS: readonly NodeErrorText[] = [
+export const RANGE_LIMIT_ERRORS: readonly NodeErrorText[] = [
   { status: 413, code: -32614, message: 'eth_getLogs is limited to a 5 range' },
   {
     status: 200,
@@ -21,13 +21,13 @@ export const RANGE_LIMITS: readonly NodeErrorText[] = [
 ]
 
 /** Answers of status 429. */
-export const RATE_LIMITS: readonly NodeErrorText[] = [
+export const RATE_LIMIT_ERRORS: readonly NodeErrorText[] = [
   { status: 429, code: 0, message: 'Too Many Requests' },
   { status: 429, code: -32005, message: 'project ID request rate exceeded' },
 ]
 
 /** Errors of a proxy in front of a node. */
-export const SERVER_ERRORS: readonly NodeErrorText[] = [
+export const PROXY_SERVER_ERRORS: readonly NodeErrorText[] = [
   { status: 500, code: 0, message: 'Internal Server Error' },
   { status: 502, code: 0, message: '<html><head><title>502 Bad Gateway</title></head></html>' },
   { status: 503, code: -32000, message: 'no healthy upstream' },

@@ -11,7 +11,7 @@ import {
   NOTIFICATION_METHOD,
 } from './kinds.js'
 import type { LieMethod } from './lies.js'
-import { type NodeErrorText, RATE_LIMITS, SERVER_ERRORS } from './nodeErrorTexts.js'
+import { type NodeErrorText, PROXY_SERVER_ERRORS, RATE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 
@@ -135,8 +135,8 @@ async function faulty(
     randomNumber(options.seed, purpose, request.method, request.ordinal)
   if (kind !== null && !isAnswerFault(kind)) options.onFault(kind, request)
   if (kind === 'rate_limit')
-    return worded(pickFrom(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
-  if (kind === 'server_error') return worded(pickFrom(random('wording'), SERVER_ERRORS), null)
+    return worded(pickFrom(random('wording'), RATE_LIMIT_ERRORS), options.limits.retryAfterS)
+  if (kind === 'server_error') return worded(pickFrom(random('wording'), PROXY_SERVER_ERRORS), null)
   if (kind === 'hang') return new Promise<never>(() => {})
   // half of the dropped requests reach the node, so a transaction may be sent without an answer
   if (kind === 'drop' && random('half') < 0.5) return null

@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { waitFor } from '../processes/processes.js'
+import { waitForCondition } from '../processes/processes.js'
 import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
 
 const DEADLINE_MS = 5_000
@@ -42,14 +42,14 @@ async function connect(): Promise<Client> {
   client.socket.on('close', () => {
     client.isClosed = true
   })
-  await waitFor(() => client.isClosed || client.socket.readyState === 'open', DEADLINE_MS)
+  await waitForCondition(() => client.isClosed || client.socket.readyState === 'open', DEADLINE_MS)
   return client
 }
 
 const hears = (client: Client, text: string, deadlineMs = DEADLINE_MS) =>
-  waitFor(() => client.heard === text, deadlineMs)
+  waitForCondition(() => client.heard === text, deadlineMs)
 const closes = (client: Client, deadlineMs = DEADLINE_MS) =>
-  waitFor(() => client.isClosed, deadlineMs)
+  waitForCondition(() => client.isClosed, deadlineMs)
 
 it('passes bytes in both directions', async () => {
   const client = await connect()

@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-export const HOST = '127.0.0.1'
+export const LOOPBACK_HOST = '127.0.0.1'
 
 /** A TCP proxy whose connections can fall silent without an end, as behind a fail-over, a firewall or a lost host. */
 export interface TcpProxy {
@@ -40,7 +40,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
   }
   const server = net.createServer((client) => {
     if (state === 'cut') return void client.resetAndDestroy()
-    const upstream = net.connect(target.port, HOST)
+    const upstream = net.connect(target.port, LOOPBACK_HOST)
     const pair: Pair = { sockets: [client, upstream], isForgotten: false }
     pairs.add(pair)
     // pipe() would resume its paused source when the other side drains
@@ -88,7 +88,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
 export async function listenOnLoopback(server: net.Server): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, HOST, resolve)
+    server.listen(0, LOOPBACK_HOST, resolve)
   })
   return (server.address() as AddressInfo).port
 }

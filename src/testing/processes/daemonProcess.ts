@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { type Child, spawnChild, waitFor } from './processes.js'
+import { spawnChild, type WatchedChild, waitForCondition } from './processes.js'
 import { programCommand } from './programs.js'
 
 const READY_DEADLINE_MS = 30_000
@@ -10,7 +10,7 @@ const STOP_GRACE_MS = 12_000
  * Node's flags for a daemon: the young generation's size of Node 20 and 22. Node 24 allows four times as much, which
  * makes a catch-up no faster and takes 100 MiB more.
  */
-export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
+export const DAEMON_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
 
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -45,14 +45,14 @@ export interface DaemonOptions {
 /** Starts a daemon as a child process, which ends with this process. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { command, args } = await programCommand('cli')
-  let child: Child
+  let child: WatchedChild
   let isAskedToEnd = false
   /** Set once the child reports ready over IPC. Before, another process may be listening on the port. */
   let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
       command,
-      args: [...NODE_FLAGS, ...args, 'start'],
+      args: [...DAEMON_NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
       ipc: true, // notifies the daemon when this process ends
@@ -94,16 +94,20 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   }
 }
 
-async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): Promise<void> {
+async function waitForReady(
+  child: WatchedChild,
+  opsUrl: string,
+  isUp: () => boolean,
+): Promise<void> {
   let problems: readonly string[] = []
   const poll = async () => {
     if (child.hasExited()) return true
     if (!isUp()) return false
-    const answer = await askReady(opsUrl)
+    const answer = await readDaemonReadiness(opsUrl)
     problems = answer.problems
     return answer.ready || problems.some(isHaltedChainProblem)
   }
-  const isReady = await waitFor(poll, READY_DEADLINE_MS, READY_POLL_MS)
+  const isReady = await waitForCondition(poll, READY_DEADLINE_MS, READY_POLL_MS)
   if (child.hasExited()) throw new Error(lastSentence(child))
   const halted = problems.find(isHaltedChainProblem)
   if (halted) throw new Error(halted)
@@ -120,7 +124,7 @@ const PAST_FAILURES = 'ClusterdErrors'
  * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. Requests that
  * failed earlier stay a problem for a minute, but are no reason to wait.
  */
-export async function askReady(
+export async function readDaemonReadiness(
   opsUrl: string,
 ): Promise<{ ready: boolean; problems: string[]; alarms: string[] }> {
   try {
@@ -139,7 +143,7 @@ export async function askReady(
 }
 
 /** Last lines of the output that are not JSON: one line, or a line for each fault. */
-function lastSentence(child: Child): string {
+function lastSentence(child: WatchedChild): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))
   const sentence = lines.slice(start).filter((line) => !line.startsWith('{'))

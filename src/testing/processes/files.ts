@@ -19,7 +19,7 @@ export interface FileLock {
 }
 
 /** @returns the lock, or the holder's pid when a live process has it */
-export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
+export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${randomUUID()}`
   const mine = `${file}.${randomUUID()}`
@@ -42,7 +42,7 @@ export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
 export async function lockFile(file: string, deadlineMs: number): Promise<FileLock> {
   const end = performance.now() + deadlineMs
   for (;;) {
-    const result = tryLock(file)
+    const result = tryLockFile(file)
     if ('lock' in result) return result.lock
     if (performance.now() > end)
       throw new Error(`waiting for ${file}: process ${result.heldBy} holds it`)

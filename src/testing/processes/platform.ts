@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 
 /** Native programs of the local world that come from npm. */
-export type NativePart = 'anvil' | 'PostgreSQL' | 'Surfpool'
+export type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
 /** npm package of a native part for a platform (`process.platform`, `process.arch`). */
-export function nativePackage(part: NativePart, platform: string, arch: string): string {
+export function nativeProgramPackage(part: NativeProgram, platform: string, arch: string): string {
   switch (part) {
     case 'anvil':
       return `@foundry-rs/anvil-${platform}-${arch === 'x64' ? 'amd64' : arch}`
@@ -16,7 +16,7 @@ export function nativePackage(part: NativePart, platform: string, arch: string):
 }
 
 /** How to run without the npm package. */
-const INSTEAD: Record<NativePart, string> = {
+const INSTEAD: Record<NativeProgram, string> = {
   anvil:
     'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
   PostgreSQL: 'set DATABASE_URL to a PostgreSQL of your own',
@@ -24,8 +24,8 @@ const INSTEAD: Record<NativePart, string> = {
 }
 
 /** Reason of a missing part: npm has none for the platform, or did not install it. */
-export const missingPart = (part: NativePart, platform: string, arch: string): string =>
-  `package ${nativePackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
+export const missingProgramReason = (part: NativeProgram, platform: string, arch: string): string =>
+  `package ${nativeProgramPackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
 
 /**
  * Path of a file in a part's package.
@@ -33,14 +33,14 @@ export const missingPart = (part: NativePart, platform: string, arch: string): s
  * @param within package that depends on the part's package
  * @throws Error with one line that says what to install
  */
-export function locatePart(part: NativePart, file = '', within?: string): string {
+export function locateNativeProgram(part: NativeProgram, file = '', within?: string): string {
   const platform = process.platform
   const arch = process.arch
   try {
     const own = createRequire(import.meta.url)
     const from = within === undefined ? own : createRequire(own.resolve(within))
-    return from.resolve(`${nativePackage(part, platform, arch)}${file}`)
+    return from.resolve(`${nativeProgramPackage(part, platform, arch)}${file}`)
   } catch {
-    throw new Error(`starting ${part}: ${missingPart(part, platform, arch)}`)
+    throw new Error(`starting ${part}: ${missingProgramReason(part, platform, arch)}`)
   }
 }

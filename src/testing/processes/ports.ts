@@ -1,7 +1,7 @@
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { type FileLock, tryLock } from './files.js'
+import { type FileLock, tryLockFile } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
@@ -48,7 +48,7 @@ const claims: FileLock[] = []
  */
 function claim(port: number): boolean {
   try {
-    const taken = tryLock(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
+    const taken = tryLockFile(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
     if ('heldBy' in taken) return false
     if (claims.length === 0) process.once('exit', releaseClaims)
     claims.push(taken.lock)

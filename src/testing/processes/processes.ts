@@ -53,7 +53,7 @@ export interface SpawnOptions {
   exitSignal?: NodeJS.Signals
 }
 
-export type Child = ReturnType<typeof watchChild>
+export type WatchedChild = ReturnType<typeof watchChild>
 
 /** Handle of a child process of the world. */
 export interface ProcessHandle {
@@ -69,7 +69,7 @@ export interface ProcessHandle {
 
 /** @param stopSignal ends the child gracefully, within `graceMs` */
 export function processHandle(
-  child: Child,
+  child: WatchedChild,
   stopSignal: NodeJS.Signals,
   graceMs: number,
 ): ProcessHandle {
@@ -104,7 +104,7 @@ let guard: ChildProcess | undefined
 const guarded = new Map<number, NodeJS.Signals>()
 
 /** Starts the guard, which ends this process's children after it. @returns the guard's process id */
-export function startGuard(): number {
+export function startChildGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -119,7 +119,7 @@ export function startGuard(): number {
 }
 
 function tellGuard(): void {
-  startGuard()
+  startChildGuard()
   const list = [...guarded].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
   guard?.stdin?.write(`${list.join(' ')}\n`)
 }
@@ -129,7 +129,7 @@ function tellGuard(): void {
  * launcher, which ends its children in order. When this process ends, the guard ends the remaining children.
  * @throws Error when the program can't be started (missing, not executable)
  */
-export async function spawnChild(options: SpawnOptions): Promise<Child> {
+export async function spawnChild(options: SpawnOptions): Promise<WatchedChild> {
   const { command, args, logFile, isLogTemporary, ipc, exitSignal = 'SIGKILL', ...rest } = options
   fs.mkdirSync(path.dirname(logFile), { recursive: true })
   const log = fs.openSync(logFile, 'a')
@@ -200,7 +200,7 @@ function readTail(file: string, from: number): string {
 }
 
 /** Polls a condition. @returns whether it held within `deadlineMs` */
-export async function waitFor(
+export async function waitForCondition(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,
   pollMs = POLL_MS,

@@ -3,8 +3,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { tryLock, writeAtomically } from './files.js'
-import { identifyProcess, startGuard, waitFor } from './processes.js'
+import { tryLockFile, writeAtomically } from './files.js'
+import { identifyProcess, startChildGuard, waitForCondition } from './processes.js'
 
 const GUARD_DEADLINE_MS = 10_000
 
@@ -18,7 +18,7 @@ export async function createSandbox(home: string | undefined, log: (line: string
       ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-'))
       : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
-  const result = tryLock(path.join(folder, 'launcher.lock'))
+  const result = tryLockFile(path.join(folder, 'launcher.lock'))
   if ('heldBy' in result) {
     throw new Error(
       `A world already runs in ${folder} (process ${result.heldBy}): stop it, or set CLUSTERD_HOME to another folder.`,
@@ -49,11 +49,11 @@ async function replaceGuard(file: string, log: (line: string) => void): Promise<
   const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
   const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
   const isActive = () => earlier !== '' && earlier === nameOf(Number.parseInt(earlier, 10))
-  if (isActive() && Number.parseInt(earlier, 10) !== startGuard()) {
+  if (isActive() && Number.parseInt(earlier, 10) !== startChildGuard()) {
     log('waiting for the end of what an earlier run has left')
-    await waitFor(() => !isActive(), GUARD_DEADLINE_MS)
+    await waitForCondition(() => !isActive(), GUARD_DEADLINE_MS)
   }
-  writeAtomically(file, nameOf(startGuard()))
+  writeAtomically(file, nameOf(startChildGuard()))
 }
 
 /** Ends every process of the world and releases the folder. */

@@ -1,11 +1,11 @@
 import { freePort } from './ports.js'
 import {
-  type Child,
   type ProcessHandle,
   processHandle,
   type SpawnOptions,
   spawnChild,
-  waitFor,
+  type WatchedChild,
+  waitForCondition,
 } from './processes.js'
 
 const READY_DEADLINE_MS = 30_000
@@ -20,20 +20,20 @@ export interface ServerProgram {
   /** Default: a free one. */
   port: number | undefined
   commandFor(port: number): Omit<SpawnOptions, 'exitSignal'>
-  isReady(child: Child, port: number): boolean
+  isReady(child: WatchedChild, port: number): boolean
   /** Text in its log when the port is taken. */
   takenText: string
 }
 
 /** Starts a server and waits until it is ready. @throws Error with one line that names the cause */
-export async function startServer(
+export async function startServerProgram(
   program: ServerProgram,
 ): Promise<ProcessHandle & { port: number }> {
   const { name, commandFor, isReady, takenText } = program
   for (let tries = 1; ; tries++) {
     const port = program.port ?? (await freePort())
     const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
-    await waitFor(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
+    await waitForCondition(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
     if (!child.hasExited() && isReady(child, port))
       return { port, ...processHandle(child, 'SIGINT', STOP_GRACE_MS) }
 

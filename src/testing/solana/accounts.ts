@@ -15,16 +15,16 @@ export const solanaOperator = (operator: SolanaOperator): Keypair =>
 /** Wallets for users of a local world. They are the same in every world. */
 export function solanaAccounts(): SolanaAccount[] {
   return Array.from({ length: ACCOUNTS }, (_, index) =>
-    describeAccount(localKey(`account ${index}`)),
+    solanaAccountOf(localKey(`account ${index}`)),
   )
 }
 
-export function describeAccount({ publicKey, secretKey }: Keypair): SolanaAccount {
+export function solanaAccountOf({ publicKey, secretKey }: Keypair): SolanaAccount {
   return { address: publicKey.toBase58(), secretKey: bs58.encode(secretKey) }
 }
 
 /** Keypair of an account's secret key. */
-export const keypairOf = ({ secretKey }: SolanaAccount): Keypair =>
+export const keypairOfAccount = ({ secretKey }: SolanaAccount): Keypair =>
   Keypair.fromSecretKey(bs58.decode(secretKey))
 
 function localKey(role: string): Keypair {

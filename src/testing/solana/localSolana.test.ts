@@ -2,7 +2,7 @@ import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { isProcessAlive } from '../processes/processes.js'
-import { keypairOf, solanaOperator } from './accounts.js'
+import { keypairOfAccount, solanaOperator } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
 import { sendSolana } from './sendSolana.js'
@@ -22,7 +22,7 @@ afterAll(() => solana?.stop())
 const word = (fill: number) => Buffer.alloc(32, fill)
 
 function pay(programId: string, quoteId: Buffer): Promise<string> {
-  const payer = keypairOf(solana.accounts[0]!)
+  const payer = keypairOfAccount(solana.accounts[0]!)
   const expiresAt = BigInt(Math.floor(Date.now() / 1_000) + 600)
   const terms = { payer: payer.publicKey.toBytes(), name: word(1), referral: word(0) }
   const offer = { ...terms, amountWei: 10n ** 16n, lamports: 200_000_000n, expiresAt }

@@ -1,5 +1,5 @@
-import { locatePart } from '../processes/platform.js'
-import type { SetUpOptions, SolanaSetUp } from './setUpSolana.js'
+import { locateNativeProgram } from '../processes/platform.js'
+import type { ReadySolana, SetUpOptions } from './setUpSolana.js'
 import { type Surfpool, startSurfpool } from './surfpool.js'
 
 export interface LocalSolanaOptions extends SetUpOptions {
@@ -13,7 +13,7 @@ export interface LocalSolanaOptions extends SetUpOptions {
 }
 
 /** A local Solana cluster with the registrar deployed and initialized. */
-export interface LocalSolana extends SolanaSetUp {
+export interface LocalSolana extends ReadySolana {
   /** Undefined for a given cluster. */
   surfpool: Surfpool | undefined
   /** Ends everything that this start created. */
@@ -29,7 +29,7 @@ export async function startLocalSolana(
   options: LocalSolanaOptions = {},
 ): Promise<LocalSolana | null> {
   try {
-    if (options.rpcUrl === undefined) locatePart('Surfpool')
+    if (options.rpcUrl === undefined) locateNativeProgram('Surfpool')
   } catch (error) {
     options.log?.(`Solana is off: ${(error as Error).message}`)
     return null

@@ -1,6 +1,6 @@
 import { Connection, VersionedTransaction } from '@solana/web3.js'
 import type { SolanaAccount, WorldSolana } from '../world.js'
-import { keypairOf } from './accounts.js'
+import { keypairOfAccount } from './accounts.js'
 
 /**
  * Signs a quote's transaction (base64) and sends it without waiting, as a wallet does.
@@ -14,6 +14,6 @@ export async function payQuote(
 ): Promise<string> {
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
   const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-  signed.sign([keypairOf(account)])
+  signed.sign([keypairOfAccount(account)])
   return connection.sendRawTransaction(signed.serialize(), { preflightCommitment: 'confirmed' })
 }

@@ -6,7 +6,7 @@ import { registrarCode } from '../../chains/solana/deployment/loader.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { solanaOperator } from './accounts.js'
 import { sendSolana } from './sendSolana.js'
-import { writeProgram } from './surfpool.js'
+import { writeSolanaProgram } from './surfpool.js'
 
 /** Seven days. */
 const RECLAIM_SECONDS = 604_800n
@@ -25,7 +25,7 @@ export async function deployRegistrar(
   const program = Keypair.generate()
   const code = registrarCode()
   await (surfpool
-    ? writeProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
+    ? writeSolanaProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
     : deployProgram(createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] }), {
         payer,
         program,

@@ -1,5 +1,5 @@
 import { Connection } from '@solana/web3.js'
-import { describeAccount, keypairOf, solanaAccounts, solanaOperator } from './accounts.js'
+import { keypairOfAccount, solanaAccountOf, solanaAccounts, solanaOperator } from './accounts.js'
 import { deployRegistrar } from './registrar.js'
 import { fundSolana } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
@@ -11,7 +11,7 @@ export interface SetUpOptions {
   rpcUrl?: string
 }
 
-export type SolanaSetUp = Awaited<ReturnType<typeof setUpSolana>>
+export type ReadySolana = Awaited<ReturnType<typeof setUpSolana>>
 
 export async function setUpSolana(
   options: SetUpOptions,
@@ -24,7 +24,7 @@ export async function setUpSolana(
   const relayAuthority = solanaOperator('relayer')
   const treasuryAuthority = solanaOperator('treasurer')
   const accounts = solanaAccounts()
-  const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOf)]
+  const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOfAccount)]
   const addresses = funded.map(({ publicKey }) => publicKey)
   const [genesisHash] = await Promise.all([
     connection.getGenesisHash(),
@@ -49,9 +49,9 @@ export async function setUpSolana(
     /** All registrars, the first included. */
     programs,
     /** Signer of `settle` and `refund`, with SOL for fees. */
-    relayAuthority: describeAccount(relayAuthority),
+    relayAuthority: solanaAccountOf(relayAuthority),
     /** Signer of `withdraw`, with SOL for fees. */
-    treasuryAuthority: describeAccount(treasuryAuthority),
+    treasuryAuthority: solanaAccountOf(treasuryAuthority),
     /** Payers with 100 SOL each. */
     accounts,
   }

@@ -1,12 +1,12 @@
 import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
-import { locatePart } from '../processes/platform.js'
+import { locateNativeProgram } from '../processes/platform.js'
 import {
-  type Child,
   type ProcessHandle,
   processHandle,
   spawnChild,
+  type WatchedChild,
 } from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
@@ -32,7 +32,7 @@ export interface Surfpool extends ProcessHandle {
  * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
-  const module = locatePart('Surfpool')
+  const module = locateNativeProgram('Surfpool')
   const { command, args } = await programCommand('testing/solana/surfpoolChild')
   const child = await spawnChild({
     command,
@@ -57,7 +57,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
 }
 
 async function ask(
-  child: Child,
+  child: WatchedChild,
   request: SurfpoolRequest,
 ): Promise<{ rpcUrl: string; wsUrl: string }> {
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ async function ask(
  * Writes a program directly to a Surfpool's accounts, as if `upgradeAuthority` had deployed it.
  * @throws Error when the node is not a Surfpool
  */
-export async function writeProgram(
+export async function writeSolanaProgram(
   { rpcUrl }: { rpcUrl: string },
   programId: string,
   code: Uint8Array,

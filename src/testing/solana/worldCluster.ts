@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { WorldCluster } from '../cluster.js'
+import type { LocalNodeCluster } from '../cluster.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
@@ -16,7 +16,11 @@ interface WorldOptions {
 }
 
 /** Starts Solana, if the options choose it, with a registrar for each network. Undefined, with a log line, where Solana can't run. */
-export async function startSolana(sandbox: Sandbox, options: WorldOptions, networks: number) {
+export async function startLocalSolanaCluster(
+  sandbox: Sandbox,
+  options: WorldOptions,
+  networks: number,
+) {
   if (!(options.solana ?? options.chains === undefined)) return undefined
   const solana = await startLocalSolana({
     // proportional to the block time, as on the public networks, within limits
@@ -36,7 +40,7 @@ export async function startSolana(sandbox: Sandbox, options: WorldOptions, netwo
 }
 
 /** The cluster of a running Solana: each network has a registrar, priced by the feeds of its hub. */
-function clusterOf(solana: LocalSolana): WorldCluster {
+function clusterOf(solana: LocalSolana): LocalNodeCluster {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
     key: 'solana',

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
-import { askReady } from '../../../src/testing/processes/daemonProcess.js'
+import { readDaemonReadiness } from '../../../src/testing/processes/daemonProcess.js'
 import { sleep } from '../../../src/testing/processes/processes.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosDaemon } from './daemons.js'
@@ -56,7 +56,10 @@ export async function alarmBreaches(world: ChaosWorld): Promise<string[]> {
 }
 
 async function untruths(world: ChaosWorld, daemon: ChaosDaemon): Promise<string[]> {
-  const [{ problems }, samples] = await Promise.all([askReady(daemon.ops), samplesOf(daemon)])
+  const [{ problems }, samples] = await Promise.all([
+    readDaemonReadiness(daemon.ops),
+    samplesOf(daemon),
+  ])
   const false_ = [
     ...problems.filter((problem) => !problem.includes(STANDBY)),
     ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(textOf),

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { askReady } from '../../../src/testing/processes/daemonProcess.js'
-import { waitFor } from '../../../src/testing/processes/processes.js'
+import { readDaemonReadiness } from '../../../src/testing/processes/daemonProcess.js'
+import { waitForCondition } from '../../../src/testing/processes/processes.js'
 import { programCommand } from '../../../src/testing/processes/programs.js'
 import { type Ledger, reorgNewest } from './ledger.js'
 import { bringBack, runWallets } from './wallets.js'
@@ -35,7 +35,7 @@ export async function deepReorg(
   const lost = await reorgNewest(hub, DEEP_BLOCKS, ledger)
   log(`deep reorg of ${DEEP_BLOCKS} on the hub, ${lost.length} transactions taken back`)
   const isHalted = () =>
-    waitFor(async () => (await problems(world)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
+    waitForCondition(async () => (await problems(world)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
   if (!(await isHalted()))
     breaches.push(`a deep reorg does not halt the hub: ${await problems(world)}`)
   const atHalt = await readFeed(apis)
@@ -62,7 +62,9 @@ export async function deepReorg(
 
 const haltsTheHub = (problem: string): boolean => problem.includes('chain "1": halted')
 const problems = async ({ daemons }: ChaosWorld): Promise<string[]> =>
-  (await Promise.all(daemons.map(({ ops }) => askReady(ops)))).flatMap((answer) => answer.problems)
+  (await Promise.all(daemons.map(({ ops }) => readDaemonReadiness(ops)))).flatMap(
+    (answer) => answer.problems,
+  )
 
 async function clusterd({ stack }: ChaosWorld, ...command: string[]): Promise<string> {
   const { command: node, args } = await programCommand('cli')

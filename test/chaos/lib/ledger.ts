@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { reorg } from '../../support/miner.js'
+import { replaceNewestBlocks } from '../../support/miner.js'
 import type { ChaosChain, Label } from './world.js'
 
 /** A transaction that one of our wallets has sent. */
@@ -59,7 +59,7 @@ export async function reorgNewest(chain: ChaosChain, depth: number, ledger: Ledg
         chain.reader.getBlock({ blockNumber: head - BigInt(i) }),
       ),
     )
-    await reorg(chain, depth)
+    await replaceNewestBlocks(chain, depth)
     return blocks.flatMap(({ transactions }) => transactions)
   })
   const gone = await Promise.all(

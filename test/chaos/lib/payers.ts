@@ -3,7 +3,7 @@ import { VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { registrarIdl } from '../../../src/chains/solana/registrar.js'
 import { randomSequence } from '../../../src/testing/faultProxy/random.js'
-import { keypairOf } from '../../../src/testing/solana/accounts.js'
+import { keypairOfAccount } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
 import { actAtPace, someNames } from './wallets.js'
@@ -68,7 +68,7 @@ async function pay(
   const bytes = Buffer.from(transaction, 'base64')
   if (isUnderpaid) halve(bytes)
   const tx = VersionedTransaction.deserialize(bytes)
-  tx.sign([keypairOf(account)])
+  tx.sign([keypairOfAccount(account)])
   // a transaction may be sent although its answer got lost
   ledger.add({
     hash: bs58.encode(tx.signatures[0]!),

@@ -1,6 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
-import { identifyProcess, sleep, waitFor } from '../../../src/testing/processes/processes.js'
+import {
+  identifyProcess,
+  sleep,
+  waitForCondition,
+} from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
 import { A_YEAR_AHEAD } from './databaseWeathers.js'
 import { reorgNewest } from './ledger.js'
@@ -70,7 +74,7 @@ async function killOnce(site: Site, daemon: ChaosDaemon): Promise<void> {
     const { starts } = daemon
     daemon.kill()
     count(site, 'kills')
-    await waitFor(() => daemon.starts > starts || site.signal.aborted, START_MS)
+    await waitForCondition(() => daemon.starts > starts || site.signal.aborted, START_MS)
     await rest(site, START_MS / 2, START_MS / 2)
   })
 }
@@ -94,7 +98,7 @@ export const killAtFailPoint: Weather = (site) =>
       await killOnce(site, other)
       return ''
     })
-    const isDead = await waitFor(
+    const isDead = await waitForCondition(
       () => deaths() > before || site.signal.aborted,
       FAIL_POINT_DEADLINE_MS,
     )

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createPool } from '../../../src/db/pg/pool.js'
-import { askReady } from '../../../src/testing/processes/daemonProcess.js'
-import { waitFor } from '../../../src/testing/processes/processes.js'
+import { readDaemonReadiness } from '../../../src/testing/processes/daemonProcess.js'
+import { waitForCondition } from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
 import { prepareFullDisk } from './databaseWeathers.js'
 import { deepReorg } from './deep.js'
@@ -135,7 +135,7 @@ async function run(
   )
   const soFar = (): SoFar => ({ disruptions: disruptions.counts, starts: startsOf(world) })
   await sleep(runMs)
-  await waitFor(() => isEnough(soFar()), LONGER * runMs)
+  await waitForCondition(() => isEnough(soFar()), LONGER * runMs)
   over.abort()
   await Promise.all([working, members.done, disruptions.done])
   observing.abort()
@@ -195,11 +195,11 @@ const sumOf = (counts: readonly Readonly<Record<string, number>>[]): Record<stri
 async function untilReady({ daemons }: ChaosWorld): Promise<void> {
   let problems: string[] = []
   const isReady = async () => {
-    const answers = await Promise.all(daemons.map(({ ops }) => askReady(ops)))
+    const answers = await Promise.all(daemons.map(({ ops }) => readDaemonReadiness(ops)))
     problems = answers.flatMap((answer) => answer.problems)
     return answers.some(({ ready }) => ready)
   }
-  if (!(await waitFor(isReady, SETTLE_DEADLINE_MS, 250)))
+  if (!(await waitForCondition(isReady, SETTLE_DEADLINE_MS, 250)))
     throw new Error(`no daemon is ready: ${problems.join('; ')}`)
 }
 

@@ -17,17 +17,17 @@ import {
   testTokenBytecode,
 } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { encodePlaceBids, executePacketCall } from '../../../src/chains/evm/bridge/calls.js'
-import { encodeMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
+import { encodeHubMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
 import {
   decodeLzReceiveOption,
   encodeLzReceiveOption,
 } from '../../../src/chains/evm/bridge/packetOptions.js'
 import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
-import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
+import { fundAddresses, walletClientOf } from '../../../src/testing/chains/localChain.js'
 import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
-import { addressWord } from '../../../src/testing/world.js'
+import { addressAsWord } from '../../../src/testing/world.js'
 import { type BatchCall, batchOf } from '../../support/batch.js'
 import { PRICE_WEI, paymentFor } from './community.js'
 import { actAtPace, STALLS, someNames } from './wallets.js'
@@ -55,7 +55,7 @@ export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promis
   Promise.all(
     chains.map(async (chain) => {
       const account = privateKeyToAccount(keccak256(toHex(`${seed}/stranger/${chain.label}`)))
-      await fund(chain, [account.address])
+      await fundAddresses(chain, [account.address])
       const deployed = (nonce: bigint): Hex => getCreateAddress({ from: account.address, nonce })
       const token = deployed(0n)
       const batch = deployed(1n)
@@ -89,7 +89,7 @@ async function send(
   account: PrivateKeyAccount,
   tx: { to?: Hex; data: Hex; value?: bigint },
 ): Promise<void> {
-  await walletOf(chain, account).sendTransaction({
+  await walletClientOf(chain, account).sendTransaction({
     gas: tx.to ? GAS : 5n * GAS,
     ...tx,
   })
@@ -116,9 +116,9 @@ const bidsFor = (names: readonly string[]): Hex =>
 async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
   const params = {
     dstEid: far.eid,
-    receiver: addressWord(far.contract),
+    receiver: addressAsWord(far.contract),
     payInLzToken: false,
-    message: encodeMessage(addressWord(batch), bidsFor(someNames(next, 1))),
+    message: encodeHubMessage(addressAsWord(batch), bidsFor(someNames(next, 1))),
     options: encodeLzReceiveOption({ gas: RECEIVE_GAS, value: BID_WEI }),
   }
   const quoted = { abi: endpointAbi, functionName: 'quote', args: [params, batch] } as const

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
-import { fund } from '../../../src/testing/chains/localChain.js'
+import { fundAddresses } from '../../../src/testing/chains/localChain.js'
 import {
   integerBetween,
   pickFrom,
@@ -49,7 +49,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   const keys = Array.from({ length: WALLETS }, (_, i) => keccak256(toHex(`${seed}/wallet/${i}`)))
   const wallets = keys.map((key) => privateKeyToAccount(key))
   const addresses = wallets.map(({ address }) => address)
-  await Promise.all(chains.map((chain) => fund(chain, addresses)))
+  await Promise.all(chains.map((chain) => fundAddresses(chain, addresses)))
   await setUpCommunity(world, keys[0]!, wallets[0]!)
   return wallets
 }

@@ -16,7 +16,7 @@ import {
   localMessageLibAbi,
   spokeAbi,
 } from '../../../src/chains/evm/contracts/index.js'
-import type { BridgePrice } from '../../../src/testing/contracts/deploy.js'
+import type { BridgeMessagePrice } from '../../../src/testing/contracts/deploy.js'
 import { deployEnds } from '../../support/bridgeContracts.js'
 import { type Accounts, callsOf, startChain } from './chain.js'
 import { DELIVER_LIMIT_WEI, messageOf, word } from './hub.js'
@@ -24,7 +24,7 @@ import { DELIVER_LIMIT_WEI, messageOf, word } from './hub.js'
 export type BridgeWorld = Awaited<ReturnType<typeof startBridgeWorld>>
 
 /** A hub and a spoke on chains of their own, connected by LayerZero's endpoints and our local message library. */
-export async function startBridgeWorld(price?: BridgePrice) {
+export async function startBridgeWorld(price?: BridgeMessagePrice) {
   const [hubChain, spokeChain] = await Promise.all([startChain(31_337), startChain(31_338)])
   // The accounts are the same on both chains.
   const [owner, relayer, pauser, alice, bob, stranger] = hubChain.accounts as Accounts

@@ -1,11 +1,11 @@
 import type { Address, Hex, PublicClient } from 'viem'
 import { expect } from 'vitest'
-import { logFilterOf } from '../../../src/chains/evm/decodeLogs.js'
+import { logFilterOfContracts } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
-  emptyRecord,
-  extendRecord,
-  readRecord,
+  emptyChainRecord,
+  extendChainRecord,
+  readChainRecord,
   runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
@@ -25,17 +25,17 @@ export async function expectRecord(
     contract: (contract ?? communityPayments)!,
     communityPayments,
   } as const
-  const { addresses, topics } = logFilterOf(ours)
+  const { addresses, topics } = logFilterOfContracts(ours)
   const ask = <T>(method: string, params: readonly unknown[]) =>
     client.request({ method, params } as never) as Promise<T>
   const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
   const fold = (some: readonly RawLog[]) =>
-    extendRecord(
-      emptyRecord(chain),
+    extendChainRecord(
+      emptyChainRecord(chain),
       runningHashInputs(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
     )
-  const kept = await readRecord(ask, chain, fromHex((await client.getBlock()).hash))
+  const kept = await readChainRecord(ask, chain, fromHex((await client.getBlock()).hash))
   expect(fold(logs)).toEqual(kept)
   const ends = contract ? logs : logs.filter(({ topics: [, id] }) => id !== undefined)
   const one = ends[Math.floor(Math.random() * ends.length)]

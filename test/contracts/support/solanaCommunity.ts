@@ -2,8 +2,8 @@ import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import {
   type CommunityPaymentTerms,
-  type CountedPayment,
   createCommunityProgram,
+  type NumberedPayment,
 } from '../../../src/chains/solana/community/program.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
@@ -66,7 +66,7 @@ export function communityOf(world: SolanaWorld) {
     ...change,
   })
   /** A payment of alice's to bob, whose sequence is its number. */
-  const paid = (number: bigint, change: Partial<CountedPayment> = {}): CountedPayment => ({
+  const paid = (number: bigint, change: Partial<NumberedPayment> = {}): NumberedPayment => ({
     payer: keys.alice,
     number,
     sequence: number,
@@ -130,9 +130,9 @@ export function communityOf(world: SolanaWorld) {
       }: Partial<CommunityPaymentTerms> & { decimals?: number; source?: PublicKey } = {},
     ): TransactionInstruction =>
       program.pay(termsOf(number, change), { mint, decimals, ...(source ? { source } : {}) }),
-    refuse: (...payments: CountedPayment[]): TransactionInstruction =>
+    refuse: (...payments: NumberedPayment[]): TransactionInstruction =>
       program.refuse(keys.relay, payments.length > 0 ? payments : [paid(1n)]),
-    release: (...payments: CountedPayment[]): TransactionInstruction =>
+    release: (...payments: NumberedPayment[]): TransactionInstruction =>
       program.release(keys.relay, payments.length > 0 ? payments : [paid(1n)]),
     claim: (
       owner: PublicKey,

@@ -5,7 +5,7 @@ import {
   initializeInstruction,
   withdrawTreasuryInstruction,
 } from '../../../src/chains/solana/admin.js'
-import type { CountedPayment } from '../../../src/chains/solana/community/program.js'
+import type { NumberedPayment } from '../../../src/chains/solana/community/program.js'
 import { associatedTokenAddress } from '../../../src/chains/solana/tokens.js'
 import { base58Of, changed, RECLAIM_SECONDS, termsOf } from './solana.js'
 import { wordOf, writes } from './solanaCalls.js'
@@ -255,7 +255,7 @@ export const countedOf = ({
   sequence,
   mint,
   recipient,
-}: OpenPayment): CountedPayment => ({
+}: OpenPayment): NumberedPayment => ({
   payer: keyOf(payer),
   number,
   sequence,
@@ -268,7 +268,7 @@ function pick(
   { books, club }: Scene,
   { which, count }: Step,
   wanted: (payment: OpenPayment) => boolean,
-): CountedPayment[] {
+): NumberedPayment[] {
   const open = [...books.open.values()]
   const fitting = open.filter(wanted)
   const candidates = fitting.length > 0 && which > 0 ? fitting : open
@@ -282,7 +282,7 @@ function pick(
 
 export function claimCall(
   { club, others, books }: Scene,
-  payment: CountedPayment,
+  payment: NumberedPayment,
   isOther: boolean,
 ): TransactionInstruction {
   const account = base58Of(club.program.paymentAccount(payment))

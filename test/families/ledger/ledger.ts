@@ -3,7 +3,7 @@ import {
   ChainUnavailableError,
   type PaymentPort,
   type PaymentTx,
-  type Quote,
+  type RegistrationQuote,
   type RegistrationRequest,
 } from '../../../src/chains/chain.js'
 import type { ChainFamily } from '../../../src/registry/families.js'
@@ -35,7 +35,7 @@ export interface Ledger {
   ask<Answer>(path: string): Promise<Answer>
 }
 
-interface LedgerQuote extends Quote {
+interface LedgerQuote extends RegistrationQuote {
   orders: readonly Order[]
 }
 

@@ -1,4 +1,4 @@
-import { assertLeader } from '../../../src/db/journal/head.js'
+import { assertIndexingLeader } from '../../../src/db/journal/head.js'
 import { movePaymentCursor, readPaymentCursor } from '../../../src/db/payments/cursor.js'
 import { writePayments } from '../../../src/db/payments/payments.js'
 import { notifyNetwork } from '../../../src/db/pg/notify.js'
@@ -31,7 +31,7 @@ export function ledgerWatcher(
       const last = paid.at(-1)
       if (last)
         await inTransaction(pool, async (client) => {
-          await assertLeader(client, network, epoch)
+          await assertIndexingLeader(client, network, epoch)
           const payments = paid.map((one) => storedPayment(quoteKeys, one))
           await writePayments(client, key, { isConfirmed: true, block: 0 }, payments)
           const to = { ...cursor, sequence: last.sequence, slot: last.height }

@@ -1,10 +1,10 @@
 import { type Hex, keccak256, toHex } from 'viem'
-import { HELD_TOPIC, PAYMENT_TOPIC } from '../../../src/chains/evm/community/logs.js'
+import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../../../src/chains/evm/community/logs.js'
 import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
-  emptyRecord,
-  extendRecord,
+  emptyChainRecord,
+  extendChainRecord,
   recordingContracts,
   runningHashInputs,
 } from '../../../src/chains/evm/record.js'
@@ -46,7 +46,7 @@ const plusOne = (word: string): string => wordOf(BigInt(`0x${word}`) + 1n)
 
 const isBid = ({ topics: [first] }: RawLog): boolean =>
   first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
-const isPayment = ({ topics: [first] }: RawLog): boolean => first === PAYMENT_TOPIC
+const isPayment = ({ topics: [first] }: RawLog): boolean => first === PAYMENT_EVENT_TOPIC
 const nameWord = toHex(nameToWord(FORGED_NAME)).slice(2)
 const STRANGER = '66'.repeat(20).padStart(WORD, '0')
 
@@ -70,7 +70,7 @@ function inventedPayment(bid: RawLog, held: RawLog): RawLog[] {
   const otherBid = later(withWord(withWord(bid, PAYMENT_WORDS.payer, STRANGER), 6, nameWord))
   const otherHeld = later(withWord(held, 0, plusOne(wordAt(held, 0))))
   const id = idOf(otherBid, otherHeld)
-  return [otherBid, { ...otherHeld, topics: [HELD_TOPIC, id] }]
+  return [otherBid, { ...otherHeld, topics: [HELD_EVENT_TOPIC, id] }]
 }
 
 const changed = (log: RawLog, change: (log: RawLog) => RawLog, is = isBid): RawLog[] => [
@@ -105,7 +105,9 @@ const LOG_LIES: Readonly<Record<string, LogLie>> = {
   'hides all logs': () => [],
   'moves logs to another transaction': (log) => [{ ...log, transactionHash: FORGED_TX }],
   'invents a payment': (log, _, previous) =>
-    log.topics[0] === HELD_TOPIC && previous ? [log, ...inventedPayment(previous, log)] : [log],
+    log.topics[0] === HELD_EVENT_TOPIC && previous
+      ? [log, ...inventedPayment(previous, log)]
+      : [log],
   'alters the chain of a token': (log) =>
     changed(
       log,
@@ -122,7 +124,7 @@ const LOG_LIES: Readonly<Record<string, LogLie>> = {
     changed(
       log,
       (held) => withWord(held, 1, plusOne(wordAt(held, 1))),
-      ({ topics: [first] }) => first === HELD_TOPIC,
+      ({ topics: [first] }) => first === HELD_EVENT_TOPIC,
     ),
 }
 
@@ -144,13 +146,16 @@ function withRecords(recording: Recording): Recording {
     const records = new Map(recording.records)
     for (const [i, { address }] of recordingContracts(config).entries()) {
       const hashes: Hex[] = []
-      let record = emptyRecord(config)
+      let record = emptyChainRecord(config)
       let next = 0
       for (const block of blocks.keys()) {
         const start = next
         while (next < logs.length && Number(logs[next]!.blockNumber) <= block) next += 1
         if (next > start)
-          record = extendRecord(record, runningHashInputs(config, logs.slice(start, next), timeOf))
+          record = extendChainRecord(
+            record,
+            runningHashInputs(config, logs.slice(start, next), timeOf),
+          )
         const isDeployed = recording.records.get(address)![block] !== '0x'
         hashes.push(isDeployed ? (toHex(record[i]!) as Hex) : '0x')
       }

@@ -1,8 +1,8 @@
 import { type Hex, toFunctionSelector, toHex } from 'viem'
-import { logFilterOf } from '../../../src/chains/evm/decodeLogs.js'
+import { logFilterOfContracts } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import { recordingContracts } from '../../../src/chains/evm/record.js'
-import { inBatches } from '../../../src/chains/rpc/nodes.js'
+import { mapInBatches } from '../../../src/chains/rpc/batches.js'
 import type { ChainConfig } from '../../../src/config/index.js'
 
 export const RECORD_HASH = toFunctionSelector('recordHash()')
@@ -48,22 +48,22 @@ export async function record(
   const from = before?.blocks.length ?? 0
   const head = Number(await ask<Hex>('eth_blockNumber', []))
   const numbers = Array.from({ length: head + 1 - from }, (_, i) => from + i)
-  const blocks = await inBatches(numbers, AT_ONCE, (number) =>
+  const blocks = await mapInBatches(numbers, AT_ONCE, (number) =>
     ask<RawBlock>('eth_getBlockByNumber', [toHex(number), false]),
   )
 
-  const { addresses, topics } = logFilterOf(config)
+  const { addresses, topics } = logFilterOfContracts(config)
   const filter = { address: addresses, topics: [topics], fromBlock: toHex(from), toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
 
   const records = new Map<Hex, Hex[]>()
   for (const { address } of recordingContracts(config)) {
-    const hashes = await inBatches(numbers, AT_ONCE, (number) =>
+    const hashes = await mapInBatches(numbers, AT_ONCE, (number) =>
       ask<Hex>('eth_call', [{ to: address, data: RECORD_HASH }, toHex(number)]),
     )
     records.set(address, [...(before?.records.get(address) ?? []), ...hashes])
   }
-  const codes = await inBatches(
+  const codes = await mapInBatches(
     addresses,
     AT_ONCE,
     async (address): Promise<[Hex, Hex]> => [
@@ -72,7 +72,7 @@ export async function record(
     ],
   )
   const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))]
-  const receipts = await inBatches(
+  const receipts = await mapInBatches(
     hashes,
     AT_ONCE,
     async (hash): Promise<[Hex, { blockNumber: Hex }]> => [

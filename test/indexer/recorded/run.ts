@@ -4,7 +4,7 @@ import { evmTxStatus } from '../../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../../src/chains/evm/chain.js'
 import { readChain, registerChain } from '../../../src/db/journal/chains.js'
-import { ChainIndexer, FOLLOW_MAX_BLOCKS } from '../../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/evm/chainIndexer.js'
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
@@ -274,7 +274,9 @@ export async function falteringRun(
       await driver.step()
       await check()
       if (mode === 'first catch-up' && driver.state.isCaughtUp && !wasCaughtUp)
-        expect(driver.state.nextBlock, label).toBeGreaterThan(scene.head - 2 - FOLLOW_MAX_BLOCKS)
+        expect(driver.state.nextBlock, label).toBeGreaterThan(
+          scene.head - 2 - MAX_BLOCKS_FOLLOWED_SINGLY,
+        )
       if (isLive(mode) && random() < 0.6) scene.head += integerBetween(random(), 1, 3)
     }
     expect(await statusOf(world, FORGED_TX), label).not.toBe('finalized')

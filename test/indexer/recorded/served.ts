@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { feedPage } from '../../../src/api/feed/feed.js'
 import { createRequestContexts } from '../../../src/api/http/context.js'
-import { readAvailability } from '../../../src/db/registry/lookups.js'
+import { readNameAvailability } from '../../../src/db/registry/lookups.js'
 
 /** What the service shows as final, as comparable texts. */
 export interface Served {
@@ -44,6 +44,6 @@ export async function readServed(pool: pg.Pool): Promise<Served> {
 
 /** Those of some names that are taken for good. */
 export async function takenOf(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
-  const found = await readAvailability(pool, 'mainnet', names)
+  const found = await readNameAvailability(pool, 'mainnet', names)
   return names.filter((_, i) => found[i] === 'taken')
 }

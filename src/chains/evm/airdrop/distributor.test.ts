@@ -13,14 +13,14 @@ import { generatePrivateKey } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import type { Call } from '../../rpc/evm.js'
+import type { RpcCall } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
 import {
-  CLAIMED_TOPIC,
+  CLAIMED_EVENT_TOPIC,
   createPermissionSigner,
-  decodeClaimed,
-  readDistributor,
+  decodeClaimedLog,
+  readDistributorTerms,
 } from './distributor.js'
 
 const bytes = (length: number) =>
@@ -38,23 +38,23 @@ describe('Claimed', () => {
           args: { index, account: toHex(account) },
         }) as Hex[]
         const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [value, toHex(to)])
-        expect(decodeClaimed({ topics, data } as RawLog)).toMatchObject({
+        expect(decodeClaimedLog({ topics, data } as RawLog)).toMatchObject({
           index,
           to: checksumAddress(toHex(to)),
         })
       }),
     )
-    expect(CLAIMED_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(CLAIMED_EVENT_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
   it('of another form is refused', () => {
     const words = (count: number): Hex => `0x${'00'.repeat(32 * count)}`
-    const indexed = [CLAIMED_TOPIC, words(1), words(1)]
-    const read = (topics: Hex[], data: Hex) => decodeClaimed({ topics, data } as RawLog)
+    const indexed = [CLAIMED_EVENT_TOPIC, words(1), words(1)]
+    const read = (topics: Hex[], data: Hex) => decodeClaimedLog({ topics, data } as RawLog)
     expect(read(indexed, words(2))).not.toBeNull()
     expect(read(indexed, words(1))).toBeNull()
     expect(read(indexed.slice(0, 2), words(2))).toBeNull()
-    expect(read([CLAIMED_TOPIC], words(4))).toBeNull()
+    expect(read([CLAIMED_EVENT_TOPIC], words(4))).toBeNull()
   })
 })
 
@@ -83,7 +83,7 @@ describe('a permission', () => {
 describe('a contract', () => {
   const address = `0x${'d1'.repeat(20)}` as const
   const nodeOf =
-    (endsAt: bigint): Call =>
+    (endsAt: bigint): RpcCall =>
     async <T>(_method: string, [tx]: readonly unknown[]) => {
       const { functionName } = decode((tx as { data: Hex }).data)
       const results: Record<string, unknown> = { merkleRoot: `0x${'00'.repeat(32)}`, endsAt }
@@ -97,14 +97,14 @@ describe('a contract', () => {
   const last = 8_640_000_000_000n
 
   it('whose claims end at the last date is a distributor', async () => {
-    const state = await readDistributor(nodeOf(last), address)
+    const state = await readDistributorTerms(nodeOf(last), address)
     expect(new Date(state!.endsAtS * 1_000).toISOString()).toBe('+275760-09-13T00:00:00.000Z')
   })
 
   it.each([last + 1n, 2n ** 53n, 2n ** 63n, 2n ** 255n, 2n ** 256n - 1n])(
     'whose claims end later than any date is no distributor: %d',
     async (endsAt) => {
-      expect(await readDistributor(nodeOf(endsAt), address)).toBeNull()
+      expect(await readDistributorTerms(nodeOf(endsAt), address)).toBeNull()
     },
   )
 })

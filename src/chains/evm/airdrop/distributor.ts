@@ -8,9 +8,9 @@ import {
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/evm.js'
+import type { RpcCall } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { contractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
 /** Airdrop distributors (AirdropDistributor.sol). */
@@ -19,11 +19,11 @@ const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
   [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
 
 /** Calldata of `claim(index, account, amount, proof)`. */
-export const encodeClaim = (claim: DistributorClaim): Hex =>
+export const encodeClaimCalldata = (claim: DistributorClaim): Hex =>
   encodeCall(airdropDistributorAbi, 'claim', argsOf(claim))
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
-export const encodeClaimFor = (
+export const encodeClaimForCalldata = (
   claim: DistributorClaim,
   { to, deadlineS, signature }: PermittedReceiver,
 ): Hex =>
@@ -36,18 +36,18 @@ export const encodeClaimFor = (
 
 const CLAIMED = getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' })
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
-export const CLAIMED_TOPIC = toEventSelector(CLAIMED)
+export const CLAIMED_EVENT_TOPIC = toEventSelector(CLAIMED)
 
 /** Leaf and receiver of a `Claimed` log; null for a log of another form. */
-export const decodeClaimed = (log: RawLog) =>
+export const decodeClaimedLog = (log: RawLog) =>
   parseEventLogs({ abi: [CLAIMED], logs: [log as unknown as Log] })[0]?.args ?? null
 
 /** Latest end of claims that a JavaScript Date can hold, Unix seconds. Our distributors end within five years. */
 const LATEST_S = 8_640_000_000_000n
 
 /** Null where the contract is not a distributor, or never ends. @throws RpcError */
-export async function readDistributor(call: Call, address: Hex) {
-  const read = contractReader(call, address, airdropDistributorAbi)
+export async function readDistributorTerms(call: RpcCall, address: Hex) {
+  const read = createContractReader(call, address, airdropDistributorAbi)
   const parts = Promise.all([read('merkleRoot'), read('token'), read('operator'), read('endsAt')])
   const state = await fallbackIfRefused(parts, null)
   if (!state) return null

@@ -2,8 +2,8 @@ import { decodeErrorResult, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
-import { errorWithCauses, revertData } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/evm.js'
+import { errorWithCauses, revertDataOfError } from '../../rpc/errors.js'
+import type { RpcCall } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
   endpointAbi,
@@ -11,8 +11,8 @@ import {
   hubAbi,
   localMessageLibAbi,
 } from '../contracts/index.js'
-import { contractReader, encodeCall } from '../contracts/read.js'
-import { decodeMessage } from './hubMessage.js'
+import { createContractReader, encodeCall } from '../contracts/read.js'
+import { decodeHubMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
 /** Call on the destination chain that advances a packet. */
@@ -58,9 +58,9 @@ export function encodePlaceBids(
  * a verified packet until the packet is executed. It also stores the highest nonce up to which packets were verified at
  * an execution.
  */
-export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string) {
+export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const read = contractReader(call, endpoint, endpointAbi, block)
+  const read = createContractReader(call, endpoint, endpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
     read('inboundPayloadHash', [...path, packet.nonce]),
     read('lazyInboundNonce', path),
@@ -105,13 +105,13 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
 })
 
 /** @param block number or tag in JSON-RPC form */
-export async function readDeliveredFlags(
-  call: Call,
+export async function readPaymentDeliveredFlags(
+  call: RpcCall,
   hub: Hex,
   bids: readonly PaidBid[],
   block: string,
 ): Promise<boolean> {
-  const read = contractReader(call, hub, hubAbi, block)
+  const read = createContractReader(call, hub, hubAbi, block)
   const taken = bids.map(({ source, sequence }) => read('isDelivered', [toHex(source), sequence]))
   return (await Promise.all(taken)).every(Boolean)
 }
@@ -120,8 +120,8 @@ export async function readDeliveredFlags(
  * Value that a packet's message needs at delivery, wei. It is the sum of the bids, and 0 for a withdrawal. Null for a
  * message that the hub refuses: then the hub accepts any value and credits all of it.
  */
-export function requiredValueWei(packet: Packet): bigint | null {
-  const call = decodeMessage(fromHex(packet.message))
+export function deliveryValueWei(packet: Packet): bigint | null {
+  const call = decodeHubMessage(fromHex(packet.message))
   if (call.kind === 'bids') return call.amountsWei.reduce((sum, amount) => sum + amount, 0n)
   return call.kind === 'withdrawal' ? 0n : null
 }
@@ -135,9 +135,9 @@ const ERRORS = [
 ].filter(({ type }) => type === 'error')
 
 /** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
-export function revertReason(error: unknown): string | null {
+export function contractErrorOfRevert(error: unknown): string | null {
   for (const cause of errorWithCauses(error)) {
-    const data = revertData(cause)
+    const data = revertDataOfError(cause)
     if (data !== null) return errorName(data)
   }
   return null

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import {
   decodeHubCalldata,
-  decodeMessage,
-  encodeMessage,
+  decodeHubMessage,
+  encodeHubMessage,
   type HubCall,
-  MAX_BIDS,
+  MAX_BIDS_PER_MESSAGE,
 } from './hubMessage.js'
 
 const abi = parseAbi([
@@ -113,8 +113,8 @@ describe('hub calldata', () => {
         functionName: 'placeBids',
         args: [Array(n).fill(1n), Array(n).fill(NAME)],
       })
-    expect(decode(of(MAX_BIDS))).toMatchObject({ kind: 'bids' })
-    expect(decode(of(MAX_BIDS + 1))).toEqual(UNDECODABLE)
+    expect(decode(of(MAX_BIDS_PER_MESSAGE))).toMatchObject({ kind: 'bids' })
+    expect(decode(of(MAX_BIDS_PER_MESSAGE + 1))).toEqual(UNDECODABLE)
   })
 })
 
@@ -124,19 +124,19 @@ describe('bridge messages', () => {
 
   it('come back with their call', () => {
     const call = { kind: 'bids', amountsWei: [5n], nameWords: [NAME] }
-    expect(decodeMessage(fromHex(encodeMessage(sender, calldata)))).toEqual(call)
+    expect(decodeHubMessage(fromHex(encodeHubMessage(sender, calldata)))).toEqual(call)
   })
 
   it('without a sender are undecodable, since nobody could be credited a name', () => {
-    expect(decodeMessage(fromHex(encodeMessage(ZERO, calldata)))).toEqual(UNDECODABLE)
+    expect(decodeHubMessage(fromHex(encodeHubMessage(ZERO, calldata)))).toEqual(UNDECODABLE)
   })
 
   it('cut anywhere are undecodable', () => {
-    const whole = fromHex(encodeMessage(sender, calldata))
+    const whole = fromHex(encodeHubMessage(sender, calldata))
     // padding of the calldata to a word is optional
     const padding = (32 - ((calldata.length / 2 - 1) % 32)) % 32
     for (let length = 0; length < whole.length; length++) {
-      const { kind } = decodeMessage(whole.subarray(0, length))
+      const { kind } = decodeHubMessage(whole.subarray(0, length))
       expect(kind, `${length} bytes`).toBe(length < whole.length - padding ? 'undecodable' : 'bids')
     }
   })

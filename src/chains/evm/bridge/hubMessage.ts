@@ -23,7 +23,7 @@ export type HubCall =
    */
   | { kind: 'undecodable' }
 
-export const MAX_BIDS = 100
+export const MAX_BIDS_PER_MESSAGE = 100
 
 const UNDECODABLE: HubCall = { kind: 'undecodable' }
 const MESSAGE = [{ type: 'bytes32' }, { type: 'bytes' }] as const
@@ -33,11 +33,11 @@ const CALLS = parseAbi([
   'function withdrawRefund(address to)',
 ])
 
-export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex =>
+export const encodeHubMessage = (sender: Hex, hubCalldata: Hex): Hex =>
   encodeAbiParameters(MESSAGE, [sender, hubCalldata])
 
 /** Returns `UNDECODABLE` if the message has no sender, or no call that the bridge allows. */
-export function decodeMessage(message: Uint8Array): HubCall {
+export function decodeHubMessage(message: Uint8Array): HubCall {
   try {
     const [sender, hubCalldata] = decodeAbiParameters(MESSAGE, message)
     return sender === zeroHash ? UNDECODABLE : decodeHubCalldata(fromHex(hubCalldata))
@@ -50,7 +50,7 @@ export function decodeMessage(message: Uint8Array): HubCall {
  * Names that a message bids for on our hub, in the message's order: canonical names, or raw words in hex. Empty when
  * the hub refuses the whole message. Null for a withdrawal.
  */
-export function messageNames(call: HubCall): string[] | null {
+export function namesOfHubCall(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null
   return call.kind === 'bids' ? call.nameWords.map((word) => nameWordText(fromHex(word))) : []
 }
@@ -70,6 +70,7 @@ export function decodeHubCalldata(calldata: Uint8Array): HubCall {
 function bidsOf(amountsWei: readonly bigint[], nameWords: readonly Hex[]): HubCall {
   const { length } = nameWords
   const isTooMuch = amountsWei.reduce((sum, amount) => sum + amount, 0n) >> 256n !== 0n
-  const isValid = amountsWei.length === length && length > 0 && length <= MAX_BIDS && !isTooMuch
+  const isValid =
+    amountsWei.length === length && length > 0 && length <= MAX_BIDS_PER_MESSAGE && !isTooMuch
   return isValid ? { kind: 'bids', amountsWei, nameWords } : UNDECODABLE
 }

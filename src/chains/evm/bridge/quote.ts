@@ -10,12 +10,12 @@ import {
 } from '../../chain.js'
 import { addPriceMargin } from '../../margins.js'
 import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
-import type { Call, Rpc } from '../../rpc/evm.js'
-import { cacheByKey, cacheFor } from '../../rpc/served.js'
+import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
+import { cacheByKey, cacheForDuration } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { contractReader, encodeCall, isContract } from '../contracts/read.js'
+import { createContractReader, encodeCall, isContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
-import { encodeMessage } from './hubMessage.js'
+import { encodeHubMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 
 /** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
@@ -41,14 +41,14 @@ interface Delivery {
  */
 export function createSpokeQuoter(
   config: ChainConfig,
-  rpc: Rpc,
+  rpc: EvmRpc,
 ): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
-  const needs = cacheFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
+  const needs = cacheForDuration(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
   const fees = cacheByKey(
     ({ message, gas, value: sum }: Delivery) => {
-      const quote = (call: Call, value: bigint) =>
+      const quote = (call: RpcCall, value: bigint) =>
         nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
       return rpc.onOneNode((call) =>
         Promise.all([quote(call, sum), isEth ? null : quote(call, 0n)]),
@@ -64,7 +64,7 @@ export function createSpokeQuoter(
     const hubCalldata = encodePlaceBids(names, referral)
     const { bidsBase, perName } = await needs()
     const gas = bidsBase + perName * BigInt(names.length)
-    const delivery = { message: encodeMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
+    const delivery = { message: encodeHubMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
     // cost of the bids in the gas token. Where the token is ETH this is their sum. Otherwise it is what their value
     // adds to the quote.
@@ -104,8 +104,8 @@ function share(
 }
 
 /** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
-async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
-  const read = contractReader(call, spoke, spokeAbi)
+async function nativeFee(call: RpcCall, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
+  const read = createContractReader(call, spoke, spokeAbi)
   const { nativeFee: fee } = await read('quote', [message, options]).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
       throw new BridgeError(`the bridge can't quote: ${error.message}`, { cause: error })
@@ -114,13 +114,16 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
   return fee
 }
 
-async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await fallbackIfRefused(contractReader(call, spoke, spokeAbi)('gasNeeds'), null)
+async function gasNeeds(call: RpcCall, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+  const needs = await fallbackIfRefused(
+    createContractReader(call, spoke, spokeAbi)('gasNeeds'),
+    null,
+  )
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 
 /** Transaction on the hub by which a bidder withdraws what the hub owes for direct bids. */
-export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
+export const hubWithdrawalTransaction = (hub: Hex, to: Hex): UnsignedTransaction => ({
   type: 'evm',
   to: hub,
   value: 0n,
@@ -130,8 +133,8 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
 const withdrawalData = (to: Hex): Hex => encodeCall(hubAbi, 'withdrawRefund', [to])
 
 /** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
-export async function withdrawalOnSpoke(
-  call: Call,
+export async function spokeWithdrawalTransaction(
+  call: RpcCall,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
   to: Hex | null,
@@ -140,7 +143,7 @@ export async function withdrawalOnSpoke(
   const hubCalldata = withdrawalData(to ?? bidder)
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
-  const fee = await nativeFee(call, contract, encodeMessage(pad(bidder), hubCalldata), options)
+  const fee = await nativeFee(call, contract, encodeHubMessage(pad(bidder), hubCalldata), options)
   return {
     type: 'evm',
     to: contract,

@@ -1,7 +1,7 @@
 import { toFunctionSelector } from 'viem'
 import { expect, it } from 'vitest'
 import { classifyRpcError, NodeError } from '../../rpc/errors.js'
-import { revertReason } from './calls.js'
+import { contractErrorOfRevert } from './calls.js'
 
 const PAUSED = toFunctionSelector('EnforcedPause()')
 
@@ -17,7 +17,7 @@ it.each<[string, unknown]>([
   const error = new NodeError({ code: -32_015, message: 'VM execution error.', data })
   const classified = classifyRpcError(error, 'eth_call')
   expect(classified.fault).toBe('refused')
-  expect(revertReason(classified)).toBe('enforced_pause')
+  expect(contractErrorOfRevert(classified)).toBe('enforced_pause')
 })
 
 it.each<[string, unknown]>([
@@ -29,5 +29,5 @@ it.each<[string, unknown]>([
   ['an error of somebody else', '0xdeadbeef'],
 ])('%s names no error', (_, data) => {
   const error = new NodeError({ code: 3, message: 'execution reverted', data })
-  expect(revertReason(classifyRpcError(error, 'eth_call'))).toBeNull()
+  expect(contractErrorOfRevert(classifyRpcError(error, 'eth_call'))).toBeNull()
 })

@@ -4,13 +4,13 @@ import type { CommunityNameTarget, StoredPayment } from '../../../registry/payme
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { transientError } from '../../rpc/errors.js'
-import { type Call, rpcQuantity } from '../../rpc/evm.js'
+import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { contractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeCall } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
-export interface EndedPayment {
+export interface PaymentToEnd {
   /** Id in the payments contract. */
   paymentId: Buffer
   /** Null where a rewind has removed the payment. */
@@ -23,7 +23,7 @@ export const GAS_PER_REFUSAL = 31_000n
 const abi = communityPaymentsAbi
 /** ICommunityPayments.Outcome */
 const NONE = 0
-export const HELD_OUTCOME = 1
+export const HELD_PAYMENT_OUTCOME = 1
 
 /**
  * Call of `refuse` or `release` of the payments contract, sent by the account with the relayer role. The contract skips
@@ -32,31 +32,31 @@ export const HELD_OUTCOME = 1
 export const refuseOrReleaseCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
-  of: readonly EndedPayment[],
+  of: readonly PaymentToEnd[],
 ): BridgeCall => ({
   to: payments,
   data: encodeCall(abi, kind, [structs(of)]),
 })
 
 /** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
-export function releaseAndWithdrawData(
+export function releaseAndWithdrawCalldata(
   of: readonly StoredPayment<CommunityNameTarget>[],
   word: Hex,
 ): Hex {
   const { money, target } = of[0]!
   return encodeCall(abi, 'releaseAndWithdraw', [
-    of.map(paymentStruct),
+    of.map(contractPaymentStruct),
     word,
     tokenAddress(money.token),
     target.recipient as Hex,
   ])
 }
 
-const structs = (of: readonly EndedPayment[]) =>
-  of.flatMap(({ payment }) => (payment ? [paymentStruct(payment)] : []))
+const structs = (of: readonly PaymentToEnd[]) =>
+  of.flatMap(({ payment }) => (payment ? [contractPaymentStruct(payment)] : []))
 
 /** The contract's struct `ICommunityPayments.Payment` for a payment. */
-export const paymentStruct = ({
+export const contractPaymentStruct = ({
   payer,
   money,
   target,
@@ -78,25 +78,25 @@ export const tokenAddress = (token: string): Hex =>
   token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
 export const readPaymentOutcomes = (
-  call: Call,
+  call: RpcCall,
   payments: Hex,
   ids: readonly Buffer[],
   block: Hex,
-) => contractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
+) => createContractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
  * True if the contract no longer holds any of the payments as of a block. Anybody may have ended them.
  * @throws RpcError transient where the block is older than one of the payments
  */
 export async function arePaymentsEnded(
-  call: Call,
+  call: RpcCall,
   payments: Hex,
-  of: readonly EndedPayment[],
+  of: readonly PaymentToEnd[],
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
   const outcomes = await readPaymentOutcomes(call, payments, ids, rpcQuantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
-  return outcomes.every((outcome) => outcome !== HELD_OUTCOME)
+  return outcomes.every((outcome) => outcome !== HELD_PAYMENT_OUTCOME)
 }

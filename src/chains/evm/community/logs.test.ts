@@ -2,9 +2,9 @@ import { encodeAbiParameters, type Hex, pad, toEventSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
-import { decodeLogs, isRegistrationLog, logFilterOf } from '../decodeLogs.js'
+import { decodeLogs, isRegistrationLog, logFilterOfContracts } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
-import { decodePaymentEnds, decodePayments, HELD_TOPIC, PAYMENT_TOPIC } from './logs.js'
+import { decodePaymentEnds, decodePayments, HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from './logs.js'
 
 const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -39,9 +39,9 @@ const bidData = encodeAbiParameters(
 )
 const heldData = encodeAbiParameters([{ type: 'uint64' }, { type: 'uint64' }], [7n, 3_600n])
 const bid = (logIndex: number, changes?: Partial<RawLog>) =>
-  log(PAYMENT_TOPIC, bidData, logIndex, changes)
+  log(PAYMENT_EVENT_TOPIC, bidData, logIndex, changes)
 const held = (logIndex: number, changes?: Partial<RawLog>) =>
-  log(HELD_TOPIC, heldData, logIndex, { topics: [HELD_TOPIC, ID], ...changes })
+  log(HELD_EVENT_TOPIC, heldData, logIndex, { topics: [HELD_EVENT_TOPIC, ID], ...changes })
 const OURS = {
   role: 'hub',
   chain: 1,
@@ -80,7 +80,7 @@ describe('logs of a payments contract', () => {
 
   it('show how payments end, by their ids', () => {
     const end = (name: string, id: Hex[] = [ID]) =>
-      log(HELD_TOPIC, '0x', 1, {
+      log(HELD_EVENT_TOPIC, '0x', 1, {
         topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id],
       })
     const ends = decodePaymentEnds([
@@ -99,7 +99,7 @@ describe('logs of a payments contract', () => {
   })
 
   it('are read only from the payments contract', async () => {
-    expect(logFilterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
+    expect(logFilterOfContracts(OURS).addresses).toEqual([HUB, PAYMENTS])
     expect(isRegistrationLog(OURS, bid(3))).toBe(true)
     expect(isRegistrationLog(OURS, bid(3, { address: HUB }))).toBe(false)
     expect(isRegistrationLog({ ...OURS, communityPayments: undefined }, bid(3))).toBe(false)

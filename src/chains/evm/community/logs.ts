@@ -8,13 +8,13 @@ import type {
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { RefutedError } from '../../rpc/errors.js'
+import { RefutedAnswerError } from '../../rpc/errors.js'
 import { CONTRACT_EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). Only `Bid` has no indexed id. */
-export const PAYMENT_TOPIC = CONTRACT_EVENTS.payment.topic
-export const HELD_TOPIC = CONTRACT_EVENTS.held.topic
+export const PAYMENT_EVENT_TOPIC = CONTRACT_EVENTS.payment.topic
+export const HELD_EVENT_TOPIC = CONTRACT_EVENTS.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
   [CONTRACT_EVENTS.refused.topic]: 'refused',
   [CONTRACT_EVENTS.released.topic]: 'released',
@@ -43,14 +43,14 @@ export function decodePayments(
   const payments: CommunityPayment[] = []
   let bid: RawLog | null = null
   for (const log of logs) {
-    if (bid && log.topics[0] !== HELD_TOPIC) break
-    if (log.topics[0] === PAYMENT_TOPIC) bid = log
-    if (!bid || log.topics[0] !== HELD_TOPIC) continue
+    if (bid && log.topics[0] !== HELD_EVENT_TOPIC) break
+    if (log.topics[0] === PAYMENT_EVENT_TOPIC) bid = log
+    if (!bid || log.topics[0] !== HELD_EVENT_TOPIC) continue
     payments.push(paymentOf(bid, log, timeOf(bid)))
     bid = null
   }
   if (bid)
-    throw new RefutedError(
+    throw new RefutedAnswerError(
       `eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`,
     )
   return payments

@@ -4,14 +4,19 @@ import {
   isPaymentForCommunityName,
   type StoredPayment,
 } from '../../../registry/payment/payment.js'
-import type { OwedMoney, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
+import type { MoneyOwedToPayer, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
+import { mapInBatches } from '../../rpc/batches.js'
 import { transientError } from '../../rpc/errors.js'
-import { type Call, rpcQuantity } from '../../rpc/evm.js'
-import { inBatches } from '../../rpc/nodes.js'
+import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { contractReader, encodeCall } from '../contracts/read.js'
-import { getHeader } from '../logs.js'
-import { HELD_OUTCOME, paymentStruct, readPaymentOutcomes, tokenAddress } from './ending.js'
+import { createContractReader, encodeCall } from '../contracts/read.js'
+import { getBlockHeader } from '../logs.js'
+import {
+  contractPaymentStruct,
+  HELD_PAYMENT_OUTCOME,
+  readPaymentOutcomes,
+  tokenAddress,
+} from './ending.js'
 
 /** Most payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
@@ -26,19 +31,19 @@ type Paid = StoredPayment<CommunityNameTarget>
  * can reclaim, grouped by token. The other held payments follow, each with its time. A reclaim also withdraws the
  * token's credit.
  */
-export async function owedByPayments(
-  call: Call,
+export async function readMoneyOwedToPayer(
+  call: RpcCall,
   payments: Hex,
   question: OwedMoneyQuery,
-): Promise<OwedMoney[]> {
+): Promise<MoneyOwedToPayer[]> {
   const { payer, to, tokens } = question
-  const latest = await getHeader(call, 'latest')
+  const latest = await getBlockHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   const at = rpcQuantity(latest.number)
-  const read = contractReader(call, payments, abi, at)
+  const read = createContractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isPaymentForCommunityName), at),
-    inBatches(tokens, ASKED_AT_ONCE, (token) =>
+    mapInBatches(tokens, ASKED_AT_ONCE, (token) =>
       read('creditOf', [payer as Hex, tokenAddress(token)]),
     ),
   ])
@@ -53,7 +58,12 @@ export async function owedByPayments(
   ]
 }
 
-async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex): Promise<Paid[]> {
+async function heldOf(
+  call: RpcCall,
+  payments: Hex,
+  of: readonly Paid[],
+  block: Hex,
+): Promise<Paid[]> {
   if (of.length === 0) return []
   const outcomes = await readPaymentOutcomes(
     call,
@@ -61,7 +71,7 @@ async function heldOf(call: Call, payments: Hex, of: readonly Paid[], block: Hex
     of.map(({ id }) => id),
     block,
   )
-  return of.filter((_, i) => outcomes[i] === HELD_OUTCOME)
+  return of.filter((_, i) => outcomes[i] === HELD_PAYMENT_OUTCOME)
 }
 
 function batchesByToken(payments: readonly Paid[]): Paid[][] {
@@ -77,15 +87,15 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
 
 const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
 
-const creditOf = (token: string, amount: bigint, payments: Hex, to: string): OwedMoney => {
+const creditOf = (token: string, amount: bigint, payments: Hex, to: string): MoneyOwedToPayer => {
   const data = encodeCall(abi, 'withdraw', [tokenAddress(token), to as Hex])
   return { token, amount, payments: [], fromMs: null, transaction: callOf(payments, data) }
 }
 
-function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney {
+function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): MoneyOwedToPayer {
   const { token } = batch[0]!.money
   const data = encodeCall(abi, 'reclaimAndWithdraw', [
-    batch.map(paymentStruct),
+    batch.map(contractPaymentStruct),
     tokenAddress(token),
     to as Hex,
   ])
@@ -93,7 +103,7 @@ function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney
   return { token, amount, payments: batch, fromMs: null, transaction: callOf(payments, data) }
 }
 
-const waiting = (payment: Paid): OwedMoney => ({
+const waiting = (payment: Paid): MoneyOwedToPayer => ({
   ...payment.money,
   payments: [payment],
   fromMs: payment.target.reclaimableMs,

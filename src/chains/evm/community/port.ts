@@ -6,17 +6,17 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
   ChainUnavailableError,
+  type CommunityPaymentPort,
   type CommunityPaymentRequest,
-  type CommunityPort,
   type EvmPort,
   type Hex,
   rethrowAsUnavailable,
 } from '../../chain.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
-import type { Call, Rpc } from '../../rpc/evm.js'
+import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { encodeCall } from '../contracts/read.js'
-import { releaseAndWithdrawData, tokenAddress } from './ending.js'
+import { releaseAndWithdrawCalldata, tokenAddress } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
@@ -24,14 +24,14 @@ const ASK_GAS = '0x1e8480' // 2 million
 const ANSWER_HEX = 2 + 2 * 64
 
 export function createCommunityPort(
-  rpc: Rpc,
+  rpc: EvmRpc,
   {
     label,
     chainId,
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
-): Pick<EvmPort, keyof CommunityPort> {
-  const onOneNode = (ask: (call: Call) => Promise<bigint>) =>
+): Pick<EvmPort, keyof CommunityPaymentPort> {
+  const onOneNode = (ask: (call: RpcCall) => Promise<bigint>) =>
     rethrowAsUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
     label,
@@ -61,13 +61,13 @@ export function createCommunityPort(
         contract: communityPayments,
         paymentIds: payments.map(({ id }) => id),
       })
-      return { to: communityPayments, data: releaseAndWithdrawData(payments, word) }
+      return { to: communityPayments, data: releaseAndWithdrawCalldata(payments, word) }
     },
   }
 }
 
-/** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
-export const readTokenBalance = (call: Call, token: string, wallet: string): Promise<bigint> =>
+/** A wallet's balance of a token, as `CommunityPaymentPort.tokenBalance`. @throws RpcError */
+export const readTokenBalance = (call: RpcCall, token: string, wallet: string): Promise<bigint> =>
   askToken(call, token as Hex, encodeCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
@@ -75,7 +75,7 @@ export const readTokenBalance = (call: Call, token: string, wallet: string): Pro
  * Returns 0 where the token does not answer. An EVM failure of the probe itself also gives 0, because every node fails
  * in the same way.
  */
-async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> {
+async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({
     abi: tokenProbeAbi,
     bytecode: tokenProbeBytecode,

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import type { Hex } from '../../chain.js'
 import { RpcError } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/nodes.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 
 type View = 'view' | 'pure'
 
@@ -34,8 +34,8 @@ export const encodeCall = <
  * hides the node's RpcError.
  * @returns a function that throws RpcError. Its fault is `refused` if the call reverts or the account has no code
  */
-export const contractReader =
-  <const A extends Abi>(call: Call, to: Hex, abi: A, block = 'latest') =>
+export const createContractReader =
+  <const A extends Abi>(call: RpcCall, to: Hex, abi: A, block = 'latest') =>
   async <
     N extends ContractFunctionName<A, View>,
     const P extends ContractFunctionArgs<A, View, N> = ContractFunctionArgs<A, View, N>,
@@ -60,7 +60,7 @@ export const contractReader =
 /**
  * True if an account is a contract. An externally owned account is not, even if it delegates to a contract (EIP-7702).
  */
-export async function isContract(call: Call, account: Hex): Promise<boolean> {
+export async function isContract(call: RpcCall, account: Hex): Promise<boolean> {
   const code = await call<Hex>('eth_getCode', [account, 'latest'])
   return code !== '0x' && !code.startsWith(DELEGATION)
 }

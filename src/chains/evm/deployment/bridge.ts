@@ -11,7 +11,7 @@ import {
 
 import type { DesiredBridgeSettings } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/nodes.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 import {
   CONFIG_TYPE,
   hubAbi,
@@ -19,7 +19,7 @@ import {
   NIL_DVN_COUNT,
   ulnAbi,
 } from '../contracts/index.js'
-import { contractReader } from '../contracts/read.js'
+import { createContractReader } from '../contracts/read.js'
 import {
   type BridgeContract,
   type ComparedSetting,
@@ -40,14 +40,14 @@ const NOBODY = pad(zeroAddress)
  * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
  */
 export async function compareBridgeSettings(
-  ask: Call,
+  ask: RpcCall,
   end: BridgeContract,
   ends: readonly BridgeContract[],
   strangeEids: readonly number[],
 ): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<ComparedSetting> => {
-    const found = isDeployed ? await contractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
+    const found = isDeployed ? await createContractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
     return compareSetting(end, `peer ${eid}`, {
       wanted,
       found,
@@ -68,7 +68,7 @@ export async function compareBridgeSettings(
 }
 
 async function pathItems(
-  ask: Call,
+  ask: RpcCall,
   end: BridgeContract,
   far: BridgeContract,
 ): Promise<ComparedSetting[]> {
@@ -94,7 +94,7 @@ async function pathItems(
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
-  const ofLibrary = contractReader(ask, library, ulnAbi)
+  const ofLibrary = createContractReader(ask, library, ulnAbi)
   const found = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
   const items = [
     compareSetting(end, `${sends ? 'send' : 'receive'} library ${about}`, {
@@ -135,11 +135,11 @@ async function pathItems(
 
 /** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
 async function readLibrary(
-  ask: Call,
+  ask: RpcCall,
   { at, desired: { endpoint, role } }: BridgeContract,
   eid: number,
 ): Promise<string> {
-  const ofEndpoint = contractReader(ask, endpoint, libraryManagerAbi)
+  const ofEndpoint = createContractReader(ask, endpoint, libraryManagerAbi)
   const read = async (): Promise<readonly [string, boolean]> =>
     role === 'hub'
       ? ofEndpoint('getReceiveLibrary', [at, eid])

@@ -1,15 +1,15 @@
 import { type Abi, type Hex, zeroAddress } from 'viem'
 import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/nodes.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
-import { contractReader } from '../contracts/read.js'
+import { createContractReader } from '../contracts/read.js'
 import { compareBridgeSettings } from './bridge.js'
 import {
   DEPLOYMENT_PROXY,
   type DesiredContract,
   desiredContracts,
-  matchesCreation,
+  matchesContractCreation,
 } from './creation.js'
 import {
   type BridgeContract,
@@ -21,7 +21,7 @@ import {
 } from './item.js'
 
 /** Runs `read` on one node of a chain. */
-export type ChainReader = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
+export type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
  * Compares the desired state of a network with its chains, hub first. Once every step has been executed, no item has a
@@ -81,11 +81,14 @@ export async function compareNetworkDeployment(
 }
 
 async function codeItems(
-  ask: Call,
+  ask: RpcCall,
   { label: chain, endpoint, eid }: DesiredChainDeployment,
   contracts: readonly DesiredContract[],
 ) {
-  const found = await fallbackIfRefused(contractReader(ask, endpoint, endpointAbi)('eid'), null)
+  const found = await fallbackIfRefused(
+    createContractReader(ask, endpoint, endpointAbi)('eid'),
+    null,
+  )
   const codes = await Promise.all(contracts.map((one) => compareContractCode(ask, chain, one)))
   const items = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
@@ -103,12 +106,12 @@ async function codeItems(
 type FoundCode = 'ours' | 'another' | 'none'
 
 async function foundOf(
-  ask: Call,
+  ask: RpcCall,
   code: Hex,
   creation: DesiredContract['creation'],
 ): Promise<FoundCode> {
   if (code === '0x') return 'none'
-  return (await matchesCreation(ask, code, creation)) ? 'ours' : 'another'
+  return (await matchesContractCreation(ask, code, creation)) ? 'ours' : 'another'
 }
 
 /** What to do about a contract that can't be deployed. */
@@ -122,7 +125,7 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
 
 /** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
 export async function compareContractCode(
-  ask: Call,
+  ask: RpcCall,
   chain: string,
   { what, address, creation }: Pick<DesiredContract, 'address' | 'creation'> & { what: string },
 ): Promise<ComparedSetting> {
@@ -144,15 +147,15 @@ export async function compareContractCode(
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
 export const readSettingText = async (
-  ask: Call,
+  ask: RpcCall,
   at: Hex,
   functionName: string,
   args: readonly unknown[] = [],
-) => String(await contractReader(ask, at, OURS)(functionName, args)).toLowerCase()
+) => String(await createContractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
 /** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
 export async function compareContractOwner(
-  ask: Call,
+  ask: RpcCall,
   at: Omit<OwnedContract, 'owner'>,
   wanted: Hex,
 ) {
@@ -178,7 +181,7 @@ export async function compareContractOwner(
 }
 
 async function settingItems(
-  ask: Call,
+  ask: RpcCall,
   desired: DesiredChainDeployment,
   { what, address: at }: DesiredContract,
 ): Promise<ComparedSetting[]> {
@@ -209,7 +212,7 @@ async function settingItems(
   if (what === 'payments') return items
   const minimum = await read('minimum')
   const ofHub = minimumWei > BigInt(minimum) ? STEP_ORDER.raiseHub : STEP_ORDER.lowerHub
-  const delegate = await contractReader(ask, endpoint, endpointAbi)('delegates', [at])
+  const delegate = await createContractReader(ask, endpoint, endpointAbi)('delegates', [at])
   items.push(
     set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : undefined),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),

@@ -1,7 +1,7 @@
 import { concat, encodeDeployData, getContractAddress, type Hex } from 'viem'
 import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
-import type { Call } from '../../rpc/nodes.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 import {
   airdropDistributorBytecode,
   communityPaymentsAbi,
@@ -121,15 +121,15 @@ export const paymentsCreationCode = ({
  * Creation of an airdrop distributor. Distributors differ by the root of their tree.
  * @param encoded constructor arguments in ABI form
  */
-export const distributorCreation = (encoded: Hex): ContractCreation =>
+export const distributorContractCreation = (encoded: Hex): ContractCreation =>
   contractCreation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
 /**
  * True if deployed code equals what our creation code returns. The creation code runs in an `eth_call` on this chain,
  * so the comparison includes immutables.
  */
-export async function matchesCreation(
-  ask: Call,
+export async function matchesContractCreation(
+  ask: RpcCall,
   code: Hex,
   creation: ContractCreation,
 ): Promise<boolean> {

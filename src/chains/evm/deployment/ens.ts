@@ -2,10 +2,10 @@ import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress }
 import type { DraftEnsParent } from '../../../config/chainsFile.js'
 import type { DraftChain } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
-import { type Call, createRpc } from '../../rpc/evm.js'
+import { createEvmRpc, type RpcCall } from '../../rpc/evm.js'
 import { createChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
-import { contractReader } from '../contracts/read.js'
+import { createContractReader } from '../contracts/read.js'
 import { compareContractCode, compareContractOwner, readSettingText } from './compare.js'
 import { contractCreation } from './creation.js'
 import { type ComparedSetting, compareSetting, ownerCallStep, STEP_ORDER } from './item.js'
@@ -40,14 +40,14 @@ export function ensChainOf(
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
   if (config) return { label, chainId, rpc: createChainRpc(config) }
-  if (urls) return { label, chainId, rpc: createRpc({ label, urls, chainId }) }
+  if (urls) return { label, chainId, rpc: createEvmRpc({ label, urls, chainId }) }
   throw new Error(
     `The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`,
   )
 }
 
 export async function compareEnsDeployment(
-  ask: Call,
+  ask: RpcCall,
   desired: DesiredEns,
 ): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
@@ -74,7 +74,7 @@ export async function compareEnsDeployment(
   const help = signs
     ? 'Clear the other once each API has this key.'
     : place < 0 && 'Clear one by hand: none is free.'
-  const ofResolver = contractReader(ask, at.at, ensResolverAbi)
+  const ofResolver = createContractReader(ask, at.at, ensResolverAbi)
   const first = await fallbackIfRefused(ofResolver('urls', [0n]), 'none')
   return [
     { ...code, ...missing },
@@ -95,11 +95,15 @@ export async function compareEnsDeployment(
 }
 
 /** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set it. */
-async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<ComparedSetting> {
+async function nameItem(
+  ask: RpcCall,
+  desired: DesiredEns,
+  resolver: Hex,
+): Promise<ComparedSetting> {
   const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
   const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
-    const asked = contractReader(ask, to, ensRegistryAbi as Abi)(functionName, [key])
+    const asked = createContractReader(ask, to, ensRegistryAbi as Abi)(functionName, [key])
     return String(await fallbackIfRefused(asked, zeroAddress)).toLowerCase() as Hex
   }
   const holder = await read(registry, 'owner')

@@ -3,10 +3,10 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
-import { type Call, type Rpc, rpcQuantity } from '../../rpc/evm.js'
-import { revertReason } from '../bridge/calls.js'
+import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
-import { createGasPriceCap, readFees } from '../gasPrice.js'
+import { createGasPriceCap, readGasFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
@@ -15,7 +15,7 @@ import { classifyTxError, type TxFailure } from '../txErrors.js'
 export interface DeploymentChain {
   label: string
   chainId: number
-  rpc: Rpc
+  rpc: EvmRpc
 }
 
 /** Time for a transaction to be included. */
@@ -38,7 +38,7 @@ export async function sendDeploymentCall(
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
-      readFees(ask),
+      readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
     ])
     const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
@@ -104,7 +104,7 @@ export async function waitUntilTransactionsSettle(
   { rpc, label }: DeploymentChain,
   address: Hex,
 ): Promise<void> {
-  const count = (ask: Call, block: string) =>
+  const count = (ask: RpcCall, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
     rpc.onOneNode(async (ask) => {
@@ -131,7 +131,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    throw new Error(`The chain refuses it: ${revertReason(error) ?? error.message}.`, {
+    throw new Error(`The chain refuses it: ${contractErrorOfRevert(error) ?? error.message}.`, {
       cause: error,
     })
   }

@@ -3,37 +3,37 @@ import { NATIVE_COIN } from '../../../registry/community/rules.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
   ChainUnavailableError,
-  type CommunityPayment,
+  type CommunityPaymentPort,
   type CommunityPaymentRequest,
-  type CommunityPort,
+  type CommunityPaymentTransaction,
   rethrowAsUnavailable,
 } from '../../chain.js'
-import type { Call } from '../../rpc/nodes.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { unsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import {
   associatedTokenAddress,
-  readDecimals,
   readMintDecimals,
+  readMintDecimalsOrNull,
   readTokenAccounts,
   readTokenBalance,
   WALLET_COMMITMENT,
 } from '../tokens.js'
-import { createCommunityProgram, type PaidToken, paymentNumber } from './program.js'
+import { createCommunityProgram, derivePaymentNumber, type PaymentToken } from './program.js'
 
 const NOBODY = new Uint8Array(32)
 
-export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPort {
+export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPaymentPort {
   const program = createCommunityProgram(registrar)
-  const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
+  const onOneNode = <T>(work: (call: RpcCall) => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
   const unsigned = async (
-    call: Call,
+    call: RpcCall,
     request: CommunityPaymentRequest,
-  ): Promise<CommunityPayment> => {
+  ): Promise<CommunityPaymentTransaction> => {
     const { community, name, price, referral } = request
     const payer = new PublicKey(request.payer)
     const terms = {
@@ -41,7 +41,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
       community: nameToWord(community),
       name: nameToWord(name),
       amount: price.amount,
-      number: paymentNumber(nameToWord(community), nameToWord(name)),
+      number: derivePaymentNumber(nameToWord(community), nameToWord(name)),
       recipient: new PublicKey(price.recipient),
       referral: referral ?? NOBODY,
     }
@@ -59,24 +59,30 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
   return {
     label: rpc.label,
     communityPayments: registrar.id,
-    tokenBalance: (token, wallet) => onOneNode((call) => balanceOf(call, token, wallet)),
+    tokenBalance: (token, wallet) =>
+      onOneNode((call) => readWalletTokenBalance(call, token, wallet)),
     isToken: (token) =>
-      onOneNode(async (call) => (await readDecimals(call, new PublicKey(token))) !== null),
+      onOneNode(
+        async (call) => (await readMintDecimalsOrNull(call, new PublicKey(token))) !== null,
+      ),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
 
-/** A wallet's balance of a token, as `CommunityPort.tokenBalance`. @throws RpcError */
-export const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
-  readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
+/** A wallet's balance of a token, as `CommunityPaymentPort.tokenBalance`. @throws RpcError */
+export const readWalletTokenBalance = (
+  call: RpcCall,
+  token: string,
+  wallet: string,
+): Promise<bigint> => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
 /** The payer's associated token account, or another one where only that account holds enough. */
 async function paidToken(
-  call: Call,
+  call: RpcCall,
   payer: PublicKey,
   mint: PublicKey,
   amount: bigint,
-): Promise<PaidToken> {
+): Promise<PaymentToken> {
   const [decimals, accounts] = await Promise.all([
     readMintDecimals(call, mint),
     readTokenAccounts(call, payer, mint),

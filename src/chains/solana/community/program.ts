@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import {
-  decodeAccount,
+  decodeRegistrarAccount,
   type Registrar,
   readonlyAccount,
   toAnchorNumber,
@@ -27,7 +27,7 @@ export interface CommunityPaymentTerms extends CommunityPaymentKey {
   referral: Uint8Array
 }
 
-export interface PaidToken {
+export interface PaymentToken {
   mint: PublicKey
   decimals: number
   /** Token account of the payer. Absent: the associated token account. */
@@ -35,7 +35,7 @@ export interface PaidToken {
 }
 
 /** Fields of a payment from which an instruction that decides the payment is built. */
-export interface CountedPayment extends CommunityPaymentKey {
+export interface NumberedPayment extends CommunityPaymentKey {
   /** Number of the payment among all payments. */
   sequence: bigint
   /** The mint; null for SOL. */
@@ -50,7 +50,7 @@ export interface CountedPayment extends CommunityPaymentKey {
 type CommunityState = 'held' | 'refused' | 'released'
 
 /** Account of a payment whose money is still in the program. */
-export interface CommunityPaymentAccount extends CountedPayment {
+export interface CommunityPaymentAccount extends NumberedPayment {
   amount: bigint
   /** Unix seconds. From then on the payer may take the payment back, if it is still held. */
   reclaimableAt: bigint
@@ -62,7 +62,7 @@ const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 const NATIVE_TOKEN = PublicKey.default
 
 /** Number of a payment, derived from community and name: no wallet has two open payments for one name. */
-export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
+export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
 /** Instructions for payments for community names, and their accounts. */
@@ -76,7 +76,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
       ? [readonlyAccount(token), writableAccount(vault(token)), writableAccount(account(token))]
       : []
   /** Accounts of a decision. @param paid account that gets the money */
-  const accountsFor = (paid: (payment: CountedPayment) => PublicKey) => (one: CountedPayment) => [
+  const accountsFor = (paid: (payment: NumberedPayment) => PublicKey) => (one: NumberedPayment) => [
     ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
     ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
   ]
@@ -95,7 +95,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
       accountsFor(({ recipient }) => recipient),
     ),
     /** Pays in SOL, or in a token. Signed by the payer. */
-    pay(terms: CommunityPaymentTerms, token?: PaidToken): TransactionInstruction {
+    pay(terms: CommunityPaymentTerms, token?: PaymentToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
       const args = {
@@ -117,7 +117,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
      */
     claim: (
       owner: PublicKey,
-      payment: Omit<CountedPayment, 'recipient'>,
+      payment: Omit<NumberedPayment, 'recipient'>,
       destination?: PublicKey,
     ): TransactionInstruction =>
       instruction(
@@ -132,7 +132,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
         token,
         state: status,
         ...fields
-      } = decodeAccount<RawPayment>('CommunityPayment', data)
+      } = decodeRegistrarAccount<RawPayment>('CommunityPayment', data)
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,

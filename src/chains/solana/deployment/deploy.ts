@@ -7,10 +7,10 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { inBatches } from '../../rpc/nodes.js'
+import { mapInBatches } from '../../rpc/batches.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { programDataAddress } from '../admin.js'
-import { getSlot, readAccount, readLatestBlockhash, readStatuses } from '../reads.js'
+import { getSlot, readAccount, readLatestBlockhash, readSignatureStatuses } from '../reads.js'
 import {
   BUFFER_HEADER_BYTES,
   bufferAddress,
@@ -68,7 +68,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
     return !written?.subarray(offset, offset + piece.length).equals(piece)
   })
   let count = offsets.length - missing.length
-  await inBatches(missing, WRITES_AT_ONCE, async (offset) => {
+  await mapInBatches(missing, WRITES_AT_ONCE, async (offset) => {
     const instruction = writeBufferInstruction(
       buffer.address,
       payer.publicKey,
@@ -140,7 +140,7 @@ export async function sendInstructions(
       await rpc.call('sendTransaction', [bytes, options])
       sentMs = performance.now()
     }
-    const [status] = await readStatuses(rpc.call, [signature])
+    const [status] = await readSignatureStatuses(rpc.call, [signature])
     if (status?.err)
       throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
     if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized')

@@ -10,12 +10,12 @@ import { notifyNetwork } from '../../pg/notify.js'
 import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
-import { withRetries } from '../../pg/tries.js'
+import { inTransactionWithRetries } from '../../pg/tries.js'
 import { withExclusiveSchema } from '../exclusiveSchema.js'
 import { endLeaders, readJournalHead } from '../head.js'
 import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../replay.js'
 import { compareWithRebuilt, type RewindReport } from './report.js'
-import { lockTables, type RewindTarget, replaceLiveTables, rewindRows } from './rows.js'
+import { lockStateTables, type RewindTarget, replaceLiveTables, rewindChainRows } from './rows.js'
 
 /** Most entries left for the locked switch, during which signed changes wait. */
 const LEFT_FOR_SWITCH = 1_000
@@ -66,7 +66,7 @@ export async function rewindJournal(
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
-      await withRetries(writer, () => switchOver({ ...rebuild, done }))
+      await inTransactionWithRetries(writer, () => switchOver({ ...rebuild, done }))
     }
     return report
   })
@@ -133,13 +133,13 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
   await endLeaders(writer, network, ['index'])
-  await lockTables(writer, network)
+  await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)
   // under this lock no relayer begins a refusal
   for (const place of await refusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
-  await rewindRows(writer, target)
+  await rewindChainRows(writer, target)
   await replaceLiveTables(writer, network, schema)
   await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(

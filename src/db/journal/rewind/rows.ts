@@ -26,12 +26,12 @@ export interface RewindTarget {
 /** How long before the dropped blocks a replaced transaction may have been seen. Its verdict is derived again. */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
- * Margin for `last_seen_ms`, which is written with a delay (rememberSighting), and for clock skew against the chain.
+ * Margin for `last_seen_ms`, which is written with a delay (storeTxSighting), and for clock skew against the chain.
  */
 const CLOCK_MARGIN_MS = 60_000
 
 /** Locks the tables that the switch replaces. Called before any work under the head's lock. */
-export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
+export async function lockStateTables(client: pg.ClientBase, network: Network): Promise<void> {
   const live = liveSchemaName(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
@@ -64,7 +64,7 @@ export async function replaceLiveTables(
  * payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay. Deliveries that ended
  * in a dropped block are reopened.
  */
-export async function rewindRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
+export async function rewindChainRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
   const { network, chain } = row
   const run = (text: string, ...values: unknown[]) => execute(client, network, text, values)
@@ -150,7 +150,7 @@ async function reopenDeliveries(
  * @returns false where the journal has entries of those blocks
  * @throws LostLeadershipError
  */
-export async function removeNewestRows(
+export async function removeNewestChainRows(
   client: pg.ClientBase,
   target: RewindTarget,
   epoch: number,
@@ -158,7 +158,7 @@ export async function removeNewestRows(
   const { network } = target.row
   await lockJournalHead(client, network, epoch)
   if (await hasEntries(client, target)) return false
-  await rewindRows(client, target)
+  await rewindChainRows(client, target)
   await notifyNetwork(client, network)
   return true
 }
