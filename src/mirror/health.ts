@@ -25,7 +25,7 @@ export class MirrorHealth {
     this.#levelMs = this.#nowMs()
   }
 
-  /** @returns true unless the previous step failed with the same message */
+  /** Records a failed step. @returns true unless the previous step failed with the same message */
   failed(error: Error): boolean {
     const isNews = this.#failure?.message !== error.message
     this.#failure = error

@@ -9,7 +9,7 @@ export interface MirrorSource {
   url: string
   /** Public key of the service's logs, 32 bytes in base64. */
   key: string
-  /** API key of the service, which raises its rate limit. */
+  /** API key with which the service allows the mirror more requests. */
   apiKey?: string | undefined
   /** Domain with which the names of its logs must begin. Default: any. */
   domain?: string | undefined

@@ -21,7 +21,7 @@ const MIRROR = 'the mirror'
 const POLL_MS = 500
 /** How long a source may have no log of the network before this is an error, ms: it may just have started. */
 const BEGINS_MS = 60_000
-/** Interval at which an unchanged checkpoint is recorded, ms. */
+/** Interval at which the time of verification of an unchanged checkpoint is stored, ms. */
 const RECORD_EVERY_MS = 2_000
 /**
  * Interval at which a checkpoint is stored that differs only in its signatures, ms. A new key adds a signature, but
@@ -87,7 +87,7 @@ function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
 
-/** The verified checkpoint. Null where the source has no log of the network yet. */
+/** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
 async function newestOf(
   reader: LogReader,
   mayWait: boolean,
@@ -156,7 +156,7 @@ async function takeIn(
   failpoint('mirror.committed')
 }
 
-/** The log to which a log's first leaf refers. */
+/** The earlier log that a log continues, from the text of the log's first leaf. Null where it continues none. */
 function previousOf(text: string, { origin }: SignedHead, network: Network) {
   const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
@@ -171,7 +171,7 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
   }
 }
 
-/** Turns errors of an entry's content into refusals. Keeps database errors. */
+/** Error to throw: a refusal, if an entry's content caused the error; else the error itself. */
 function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)

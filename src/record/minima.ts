@@ -7,11 +7,11 @@ import { bigIntToWord } from '../registry/primitives/bytes.js'
  */
 export type ConfiguredMinimumBids = ReadonlyMap<number, bigint>
 
-/** Log index of a configured minimum: before every log of its block. */
+/** Log index of the entry of a configured minimum bid: before every log of its block. */
 export const CONFIGURED_MINIMUM_LOG_INDEX = -1
 
 /**
- * The configured minima, ordered by block. A minimum from before the chain's first block holds from the first block.
+ * The configured minimum bids, ordered by block. One from before the chain's `startBlock` holds from `startBlock`.
  */
 export function configuredMinimumBids({
   role,
@@ -26,7 +26,7 @@ export function configuredMinimumBids({
   )
 }
 
-/** Entries of the minima that begin at a block. @param timestampMs the block's time */
+/** Journal entries of the minimum bids that hold from a block on. @param timestampMs the block's time */
 export function minimumBidEntries(
   { config, chain }: EvmChain,
   { number: block, timestampMs }: { number: number; timestampMs: number },

@@ -41,7 +41,7 @@ export interface RecordAttachPoint {
   record: ChainRecord
 }
 
-/** Confirmed logs, with the block and the running hashes at their end. */
+/** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
 export type ProvedRange = ConfirmedRange &
   RecordAttachPoint & { lastHash: Buffer; ground: TrustBasis }
 
@@ -49,8 +49,8 @@ export const hasRecordingContract = ({ config }: EvmChain): boolean =>
   recordingContracts(config).length > 0
 
 /**
- * How far a range of logs can be trusted, by its record and the number of nodes that returned it. If two nodes are
- * configured, the answer of one node proves nothing.
+ * How far a range of logs can be trusted: whether a record (running hash) covers the chain's logs, and how many nodes
+ * agreed. If two nodes are configured, the answer of one node proves nothing.
  */
 export function trustOfRange(chain: EvmChain, nodes: number): TrustBasis {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
@@ -63,8 +63,8 @@ export const recordMismatchText = ({ config }: EvmChain, block: number): string 
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
- * Record that a chain's contracts keep as of a block. Where two nodes are configured, two have to return equal
- * records.
+ * Reads the record (running hashes of logs) that a chain's contracts keep, as of a block. Where two nodes are
+ * configured, two have to return equal records.
  * @throws UndecidedError, ChainUnavailableError where the record is not known
  */
 export async function readRecordAgreedByNodes(
@@ -86,7 +86,8 @@ export async function readRecordAgreedByNodes(
 }
 
 /**
- * As `readRecordAgreedByNodes`, but null where the record is not known at this block. It may be known at another block.
+ * As `readRecordAgreedByNodes`, but null where nodes do not return the record of this block. They may return the record
+ * of another block.
  * @throws DisagreementError
  */
 export const readRecordAgreedByNodesOrNull = (
@@ -100,9 +101,10 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
 
 /**
- * Block and record of a chain's checkpoint, and what proves the record, where nodes still know it. The record was
- * stored with the checkpoint. A contract that was configured later starts with the record that the nodes return. A
- * hub's record is zero before its first block, so a hub with logs before `startBlock` is detected.
+ * Last block and record (running hashes) at a chain's checkpoint, and how far nodes confirm the record: null where they
+ * no longer return it. The record was stored with the checkpoint. A contract that was configured later starts with the
+ * record that the nodes return. A hub's record is zero before its first block, so a hub with logs before `startBlock`
+ * is detected.
  * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
 export async function recordAttachPointOf(
@@ -136,7 +138,7 @@ export async function recordAttachPointOf(
   }
 }
 
-/** Record after some logs. Its time counts as work of the chain's loop. */
+/** Extends a record (running hashes) by logs, and measures the time as the `decode` stage of the chain's loop. */
 export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
@@ -144,8 +146,8 @@ export const recordAfterLogs = (
 ): ChainRecord => stages.work('decode', () => extendChainRecord(before, record))
 
 /**
- * Checks that logs lead from one record to the other. @throws RpcError where they do not. If the record covers all
- * logs, the node is proven wrong (RefutedAnswerError).
+ * Checks that the record `before`, extended by the range's logs, equals the record `after`. @throws RpcError where it
+ * does not. If the record covers all logs of the chain, the node is proven wrong (RefutedAnswerError).
  */
 function assertMakes(
   chain: EvmChain,
@@ -166,7 +168,7 @@ function assertMakes(
  */
 export type RangeCheckedByRecord = ConfirmedRange & { record: AgreedAnswer<ChainRecord> | null }
 
-/** @throws RpcError where the chain keeps a record and the record is not known */
+/** Adds to a range how far it can be trusted. @throws RpcError where the chain's contracts have an unknown record */
 export function provedRangeOf(
   chain: EvmChain,
   range: RangeCheckedByRecord & { nodes: number },
@@ -179,7 +181,7 @@ export function provedRangeOf(
   return { ...range, record: record?.answer ?? [], ground: trustOfRange(chain, nodes) }
 }
 
-/** Records at the ends of ranges, with the blocks' hashes. */
+/** Records (running hashes) at the ends of ranges, by the number of a range's last block, with that block's hash. */
 export type KnownChainRecords = ReadonlyMap<
   number,
   { hash: Buffer; record: AgreedAnswer<ChainRecord> }
@@ -281,7 +283,7 @@ export async function proveLogsUpTo(
       return source.read(call, first, last, other)
     },
   }
-  // by two nodes: a log that one node moved to a later block would be missing in its own block
+  // asks two nodes: if one node moved a log to a later block, the log would be missing in its real block
   const read = (first: number, last: number) => readInRanges(noted, first, last)
   const ahead = readRangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
   for await (const range of ahead) {
@@ -290,7 +292,7 @@ export async function proveLogsUpTo(
       throw transientError(
         `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
       )
-    // ranges without logs, up to some 100,000 of them, share one record
+    // consecutive ranges without logs, up to some 100,000, share one record object
     if (range.decoded.record.length > 0)
       running = { answer: recordAfterLogs(chain, running.answer, range.decoded), nodes }
     lastHash = range.lastHash

@@ -49,7 +49,7 @@ export interface BlockRangeSource<Range> {
   read(call: RpcCall, from: number, to: number, first?: Range, host?: string): Promise<Range>
   /** Number of nodes that have to return the range; default two. */
   nodes?: number
-  /** True if the range is proved by a record afterwards. */
+  /** True if the contracts' running hashes (their record) prove the range after it was read. */
   isProved?: boolean
   /** Number of logs in a range. */
   sizeOf(range: Range): number
@@ -102,11 +102,11 @@ export async function readInRanges<Range>(
   }
 }
 
-/** Ranges read ahead of the consumer. It hides the round trips, and limits memory. */
+/** Number of ranges that are read before the consumer needs them: enough to hide round trips, few enough for memory. */
 const RANGES_AHEAD = 3
 
 /**
- * Reads blocks `from` to `to` in consecutive ranges, whose width adapts meanwhile.
+ * Reads blocks `from` to `to` in consecutive ranges. `width` may change between two ranges.
  * @param cuts blocks, ascending, at which a range has to end
  */
 export async function* readRangesAhead<T>(
@@ -124,7 +124,7 @@ export async function* readRangesAhead<T>(
       const cut = cuts[cutAt] ?? to
       const last = Math.min(to, cut, first + width.blocks - 1)
       const asked = read(first, last)
-      // awaited later in order; an earlier failure must not be an unhandled rejection
+      // the promise is awaited later, in order: until then its failure must not be an unhandled rejection
       asked.catch(() => {})
       ahead.push(asked)
       next = last + 1
@@ -142,7 +142,9 @@ export interface BlockRange {
   cuts?: readonly number[]
 }
 
-/** True if the record covers all logs of a chain. The messages of a spoke are in no record. */
+/**
+ * True if the contracts' running hashes (their record) cover all logs of a chain. A spoke's messages are in no record.
+ */
 export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && recordingContracts(config).length > 0
 
@@ -173,7 +175,7 @@ export const logRangeSource = (
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
 })
 
-/** Decodes a chain's logs. Its time counts as work of the chain's loop. @throws RpcError */
+/** Decodes a chain's logs, and measures the time as the `decode` stage of the chain's loop. @throws RpcError */
 export const decodeChainLogs = (
   call: RpcCall,
   { config, chain, stages }: EvmChain,
@@ -194,7 +196,7 @@ interface RangeQuestion {
  */
 const BY_HASH_BLOCKS = 8
 
-/** Reads a few blocks by hash, and more blocks by number. @throws RpcError */
+/** Reads up to `BY_HASH_BLOCKS` blocks by hash, and a longer range by number. @throws RpcError */
 async function readRange(
   call: RpcCall,
   chain: EvmChain,
@@ -227,8 +229,8 @@ async function readByNumber(
 }
 
 /**
- * True if a node has the same last block, and the same logs in the blocks in which another node has logs. @throws
- * RpcError
+ * True if the called node has the last block of another node's range, and equal logs in the blocks in which that range
+ * has logs. @throws RpcError
  */
 export async function hasSameLogs(
   call: RpcCall,
@@ -267,7 +269,7 @@ async function readBlocks(
   }
 }
 
-/** Headers of the blocks of a range at which a configured minimum begins. */
+/** Headers of the blocks in a range from which a configured minimum bid holds. */
 async function minimumHeaders(
   call: RpcCall,
   config: EvmChain['config'],

@@ -5,16 +5,22 @@
 export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
 
 /**
- * Small, because several ranges are requested before the first answer. Sparse blocks increase it fourfold per answer.
+ * Width of the first ranges: small, because several are requested before the first answer. An answer with few logs
+ * increases the width up to fourfold.
  */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be garbage-collected while they are young. */
+/**
+ * Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be garbage-collected while they are
+ * young.
+ */
 const TARGET_LOGS = 3_000
-/** Logs per range while requests wait for the work on a range. */
+/** Logs per range while the process serves requests, which wait while it works on a range. */
 const SHARED_TARGET_LOGS = 500
 
-/** Good answers at the ceiling after which twice the width is tried: few at first, more each time it fails again. */
+/**
+ * Number of good answers at the maximum width after which it is doubled: few at first, more each time it fails again.
+ */
 const FIRST_PATIENCE = 4
 const MOST_PATIENCE = 256
 const PATIENCE_FACTOR = 8
