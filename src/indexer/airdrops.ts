@@ -23,7 +23,7 @@ import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
 
-/** A chain without airdrops costs only a database query now and then. */
+/** Worker that follows a chain's airdrop claims. For a chain without airdrops each step is only a database query. */
 export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
   const watcher = new AirdropWatcher({ ...ctx, chain })
   return {
@@ -55,7 +55,7 @@ export class AirdropWatcher {
    * Advances each airdrop, without timers. A process that is killed anywhere continues from the stored checkpoints. A
    * failing airdrop does not delay the others.
    * @param alive called after each airdrop
-   * @throws the first of their errors: ChainUnavailableError, LostLeadershipError, or a database error; the next step
+   * @throws the first airdrop's error: ChainUnavailableError, LostLeadershipError, or a database error; the next step
    * continues
    */
   async step(alive = () => {}): Promise<StepResult> {
@@ -94,7 +94,7 @@ export class AirdropWatcher {
       read: (call, first, last) => readClaims(call, watched, first, last),
       sizeOf: ({ claims }) => claims.length,
     }
-    // if nodes find the range too large, the next steps read its other parts
+    // if nodes refuse the range as too large, only its first part is returned here; the next steps read the rest
     const [range] = await readInRanges(
       source,
       from,
@@ -162,7 +162,8 @@ async function readClaims(call: RpcCall, watched: WatchedAirdrop, from: number, 
 type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 
 /**
- * Claims by leaf: a distributor pays each leaf of its tree once. Ignores logs that the distributor can't have emitted.
+ * Decoded claims, one for each leaf: a distributor pays each leaf of its tree once. Ignores logs that the distributor
+ * can't have emitted.
  */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): ClaimOnChain[] {
   const claims = new Map<number, ClaimOnChain>()

@@ -1,8 +1,8 @@
 const SAMPLES = 32
 
 /**
- * Estimates the usual time between a chain's blocks as a median, so that one stall or one wrong head does not change
- * it.
+ * Estimates the usual time between a chain's blocks: their median, so that one stall or one wrong head does not change
+ * the estimate.
  */
 export class BlockTimeEstimator {
   #last: { number: number; timestampMs: number } | null = null

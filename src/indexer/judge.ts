@@ -35,8 +35,8 @@ const READS_AT_ONCE = 8
 
 export type JudgeStepOutcome =
   /**
-   * `payments`: number appended to the journal, where the fold decides them. `waiting`: number that can't be decided
-   * yet.
+   * `payments`: number of payments appended to the journal, where the fold decides them. `waiting`: number of payments
+   * that can't be decided yet.
    */
   | { kind: 'entered'; payments: number; waiting: number }
   /** A chain that has the payers' balances is unavailable. */
@@ -63,12 +63,12 @@ interface Stuck {
 
 interface Read {
   payment: OpenCommunityPayment
-  /** Hash of the rules in force at the payment's block. Null where there were no rules. */
+  /** Hash of the community's rules in force at the payment's time. Null where there were no rules. */
   hash: Buffer | null
   isMet: boolean
 }
 
-/** @param notify notified when payments may have become confirmed */
+/** Worker that runs `PaymentJudge`. @param notify notified when payments may have become confirmed */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
   {
@@ -128,7 +128,8 @@ export class PaymentJudge {
   }
 
   /**
-   * The payments that wait because a chain is unavailable: how many, since when (Unix ms), and why the first one waits.
+   * The payments that wait because a chain is unavailable: how many, since when (Unix ms), and why the oldest one
+   * waits.
    */
   get state() {
     const [first] = [...this.#stuck.values()].sort((a, b) => a.sinceMs - b.sinceMs)
@@ -190,7 +191,7 @@ export class PaymentJudge {
   /** Waiting payments whose back-off has not ended. Without back-off, payments of a hanging chain fill each step. */
   #resting(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
-    // an item that waits longer than the longest back-off was written before the clock was set back
+    // a retry time further away than the longest back-off was set before the system clock was set back
     const isDue = ({ nextMs }: Stuck) =>
       nextMs <= nowMs || nextMs > nowMs + BACKOFF_PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
@@ -225,8 +226,9 @@ export class PaymentJudge {
 }
 
 /**
- * A port that, once its chain does not answer, is not called again in this step. Otherwise the step lasts as long as the
- * sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance in each block.
+ * A balance port that, once its chain does not answer, is not called again in this step. Otherwise the step lasts as
+ * long as the sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance
+ * in each block.
  */
 function untilAway({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null
@@ -257,7 +259,7 @@ async function rulesOf(
   return readCommunityRules(db, network, generation, since)
 }
 
-/** Requirements in force at the payment's block. Null where there was no community. */
+/** The community's requirements in force at the payment's time. Null where there was no community. */
 function requirementsOf(
   { communityName, paidMs }: OpenCommunityPayment,
   rules: RulesOf,
@@ -267,8 +269,8 @@ function requirementsOf(
 }
 
 /**
- * Appends the entries, marks the payments and queues refusals in one transaction. Reads the rules again under the
- * head's lock. Where they changed, the payment waits for the next step.
+ * Appends the payments' entries, marks the payments and queues refusals, in one transaction. Reads the rules again
+ * under the lock of the journal's head. Where the rules changed, the payment waits for the next step.
  * @returns how many payments were appended
  */
 async function enter(

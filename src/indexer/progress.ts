@@ -18,7 +18,7 @@ export interface BackfillProgress {
   secondsLeft: number | null
 }
 
-/** @param startedMs Unix time of the first block */
+/** Adds rate and remaining time to a backfill's counts. @param startedMs Unix time at which the backfill started */
 export function measureProgress(
   done: Omit<BackfillProgress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
@@ -46,9 +46,9 @@ export function createProgressLog(log: Logger): (now: BackfillProgress) => void 
 
 /** Callbacks of the workers that read chains. */
 export interface IndexerCallbacks {
-  /** Called once a worker has a state to show. */
+  /** Called when a worker has a chain state that can be shown. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
-  /** @param isNews whether a step's blocks had logs of our contracts */
+  /** Called after a step that read new blocks. @param isNews true if the step changed stored facts or entries */
   onAdvance(isNews: boolean): void
   onProgress(progress: BackfillProgress): void
 }

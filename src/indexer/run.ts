@@ -23,17 +23,17 @@ export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
   /**
-   * Balances for the judge of payments, read with its own share of the nodes, so that API requests do not delay
+   * Reads token balances for the payment judge, with a request quota of its own, so that API requests do not delay
    * payments.
    */
   readonly balances: TokenBalancePort
-  /** Creates the workers of one lead. */
+  /** Creates the chain's workers for one term of leadership. */
   watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
 
 /** The chains of one network. */
 export interface NetworkSources {
-  /** The hub and all others. */
+  /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
@@ -45,12 +45,13 @@ export interface NetworkIndexRun {
   readonly network: Network
   /** The chains' states in this process. Null while another process leads. */
   states(): ChainState[] | null
-  /** Resolves when the run has ended after its signal. */
+  /** Resolves when the run has ended, after the context's abort signal. */
   done: Promise<void>
 }
 
 /**
- * Runs a network's indexers while this process leads it. Each chain has its own worker, so that none delays another.
+ * Runs a network's indexers while this process leads the network. Each chain has its own worker, so that no chain
+ * delays another.
  */
 export function runIndexers(
   ctx: NetworkContext,
@@ -97,8 +98,8 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Writes the chains' states for processes that do not index, at intervals. Writes at once what affects quotes, and the
- * first answer of a chain, for which a starting daemon waits.
+ * Stores the chains' states at intervals, for processes that do not index. Stores them at once when a change affects
+ * quotes, and at the first answer of a chain, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createWakeUp()
@@ -160,12 +161,12 @@ function workersOf(
 
 const FORGET_EVERY_MS = 60 * 60_000
 
-/** Deletes expired rows once an hour. @param isSqlServed false: SQL readers see nothing */
+/** Deletes expired rows once an hour. @param isSqlServed if false, the feed's copy for SQL readers is hidden */
 export function retentionWorker(
   { pool, network, log }: LeaderContext,
   isSqlServed?: boolean,
 ): Worker {
-  // monotonic, so changes of the system clock do not move the schedule
+  // of the monotonic clock: changes of the system clock do not move the schedule
   let doneAt: number | null = null
   return {
     name: 'the retention',

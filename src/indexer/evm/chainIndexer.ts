@@ -43,7 +43,7 @@ import { firstWritableBlocks, writeBlocks } from './write.js'
  */
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
-/** Most confirmed blocks in the tail that are not proved. Further blocks are read once these can be proved. */
+/** Most confirmed blocks that are kept unproved. Further blocks are read once these can be proved. */
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
@@ -55,27 +55,27 @@ const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 export const LOCAL_CHAIN_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /**
- * Indexes one chain. A hub's logs go through the tail into the journal, a spoke's messages into their table. Every
- * write checks the leader's epoch, so each network has one writer.
+ * Indexes one chain. A hub's logs go through unconfirmed facts (the tail) into the journal, a spoke's messages into
+ * their table. Every write checks the leader's epoch, so each network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
   readonly #clock = new BlockTimeEstimator()
   readonly #fetcher: RangeFetcher
-  /** Makes room for requests during a backfill. */
+  /** Pauses a backfill where requests wait for this process. */
   #background = new BackgroundWork()
-  /** Minimum in force. Null before the first step. */
+  /** Minimum bid in force, wei. Null before the first step. */
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: UnconfirmedBlock[] = []
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
   #place: RecordAttachPoint | null = null
-  /** Number of checks in a row that found the checkpoint replaced. */
+  /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
-  /** Nodes that have to give equal answers. */
+  /** Number of nodes that have to return equal answers in this step. */
   #nodes = 2
-  /** Time since which a second node has not answered. */
+  /** Time since which a second node has not answered. Null while two nodes answer. */
   #silentSinceMs: number | null = null
   /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
   #unproved: Error | null = null
@@ -104,7 +104,7 @@ export class ChainIndexer {
     })
   }
 
-  /** @param nodes number of nodes that have to give equal answers; all of them where fewer are configured */
+  /** Does one step. @param nodes number of nodes that have to give equal answers; all where fewer are configured */
   async #stepBy(nodes: number): Promise<IndexerOutcome> {
     this.#nodes = nodes
     this.#unproved = null
@@ -123,7 +123,7 @@ export class ChainIndexer {
           `${error.message}, which was confirmed: check the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
-      // the transaction may have been committed, so tail and checkpoint are read again
+      // the database transaction may have been committed, so unconfirmed blocks and checkpoint are read again
       this.#tail = []
       this.#place = null
       return this.#fail(error)
@@ -138,8 +138,8 @@ export class ChainIndexer {
   }
 
   /**
-   * True where the chains file allows indexing by one node (`singleNodeAfter`), and the other has not answered for that
-   * time.
+   * True where the chains file allows indexing by one node (`singleNodeAfter`), and no second node has answered for
+   * that time.
    */
   #mayGoOnAlone(error: unknown): boolean {
     if (findUndecidedError(error) instanceof DisagreementError) this.#silentSinceMs = null
@@ -166,7 +166,7 @@ export class ChainIndexer {
     const { state } = this
     state.halted = row.halted
     if (row.halted) {
-      // an operator's rewind ends this lead, and the next leader finds the chain repaired
+      // an operator's rewind ends this leader's term, and the next leader finds the chain repaired
       await this.#inDatabase(() => assertIndexingLeader(pool, row.network, epoch))
       return { kind: 'halted', reason: row.halted }
     }
@@ -220,8 +220,8 @@ export class ChainIndexer {
   }
 
   /**
-   * Takes confirmed blocks up to `to` into the journal: parallel reads of ranges, one ordered writer, and the
-   * checkpoint in the transaction of the rows. A process that is killed anywhere continues from the checkpoint. The
+   * Writes confirmed blocks up to `to` into the journal: reads ranges in parallel, writes them in order, and moves the
+   * checkpoint in the same transaction. A process that is killed anywhere continues from the checkpoint. The abort
    * signal ends the backfill early.
    */
   async #backfill(to: number, latest: BlockHeader): Promise<IndexerOutcome> {
@@ -266,6 +266,7 @@ export class ChainIndexer {
   }
 
   /**
+   * Checks that a range's first block follows the checkpoint.
    * @throws DeepReorgError where the checkpoint's block was replaced on the chain; Error where only one node has
    * another block
    */
@@ -312,17 +313,17 @@ export class ChainIndexer {
         nodes: this.#nodes,
       })
     } catch (error) {
-      // until then, new blocks are shown as unconfirmed
+      // until nodes agree, new blocks are shown as unconfirmed
       if (!findUndecidedError(error)) throw error
       this.#unproved = error as Error
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
-    // where nodes contradict each other about a block, one of them may have invented it: the block is read again, from
-    // another node
+    // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
+    // again
     const why = findUndecidedError(this.#unproved)
-    // a full tail is dropped once nodes no longer have the state to prove it: a catch-up proves its blocks by the
-    // newest block's record
+    // if there are too many unproved blocks, and nodes no longer return their records, the blocks are dropped too: a
+    // catch-up reads them again and proves them by the newest block's record
     const isPast = isFull && why instanceof SilenceError
     this.#tail = isPast || why instanceof DisagreementError ? [] : tail.slice(confirming.length)
     return {
@@ -335,7 +336,7 @@ export class ChainIndexer {
     }
   }
 
-  /** Requests the record of a confirmed block while logs are read, unless the last step failed. */
+  /** Requests a confirmed block's record (running hashes) while logs are read. Null after a failed step. */
   #askRecord(latest: BlockHeader, confirmed: number): RequestedRecord | null {
     const { chain, row } = this.#options
     const hash =
@@ -354,7 +355,7 @@ export class ChainIndexer {
     return this.#options.chain.stages.during('database', part)
   }
 
-  /** Writes the logs with the next checkpoint, and the tail that follows it. */
+  /** Writes proved logs with the next checkpoint, and the unconfirmed blocks that follow it. */
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly ProvedRange[],
@@ -406,12 +407,12 @@ export class ChainIndexer {
     // a backfill may have taken hours, so the next step checks the head
     const isFollowing = kind === 'followed' || kind === 'idle'
     if (state.isCaughtUp || this.#unproved || !isFollowing || !(await this.#hasCaughtUp())) return
-    // only the hub ends the catch-up: a spoke that is added later does not begin another one
+    // only the hub ends the network's catch-up: a spoke that is added later does not begin another catch-up
     if (chain.role === 'hub') await this.#inDatabase(() => markCaughtUp(pool, row.network, epoch))
     state.isCaughtUp = true
   }
 
-  /** True if the chain has caught up with a recent head. A node that is still syncing shows an old head. */
+  /** True if all blocks up to a recent head are indexed, and proved where contracts keep a record. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
@@ -438,7 +439,9 @@ export class ChainIndexer {
   }
 }
 
-/** The tail after a range of a catch-up: its last hash, since a local chain may restart from an older state. */
+/**
+ * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
+ */
 const behind = ({ to: block, lastHash: hash }: ProvedRange): NewBlocks => ({
   dropFrom: block,
   blocks: [

@@ -28,7 +28,10 @@ export async function isCheckpointReplaced(
 const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
-/** True if some node has the checkpoint's block, and no node has another one. @throws ChainUnavailableError */
+/**
+ * True if some node has the checkpoint's block, and no node has another block at its height.
+ * @throws ChainUnavailableError
+ */
 export async function isCheckpointOnChain(
   chain: EvmChain,
   { parentHash, nextBlock }: ChainRow,
@@ -44,9 +47,9 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   )
 
 /**
- * Checks that the chain still has the checkpoint's block. A chain halts only if all nodes deny it. A single node
- * without the block is detected by each of its answers. A local chain that restarted from an older state may have lost
- * the block. Then the checkpoint moves back, as far as no journal entry is affected.
+ * Checks that the chain still has the checkpoint's block. The chain halts only if all nodes have another block. A local
+ * chain that restarted from an older state may have lost the block. Then the checkpoint moves back, as far as no
+ * journal entry is affected.
  * @throws DeepReorgError, ChainUnavailableError
  */
 export async function assertCheckpoint(
@@ -72,7 +75,7 @@ export async function assertCheckpoint(
 
 /**
  * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry is
- * above it. A killed local chain restarts from a state that may be a second old, without its newest blocks.
+ * above that block. A killed local chain restarts from a state that may be a second old, without its newest blocks.
  * @returns true if the checkpoint is on the chain again
  */
 async function restoreLocalCheckpoint(
@@ -102,7 +105,7 @@ async function restoreLocalCheckpoint(
   return true
 }
 
-/** Newest known block that is on the chain. Null for none. @param known blocks, newest first */
+/** Newest of the known blocks that is on the chain, or null. @param known stored block hashes, newest first */
 export async function newestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],

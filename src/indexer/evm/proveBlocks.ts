@@ -32,18 +32,18 @@ import { createLogRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
-/** Record as of a block, requested while logs are read. */
+/** The contracts' record (running hashes) as of the block `hash`, requested while logs are still read. */
 export interface RequestedRecord {
   hash: Buffer
   record: ReturnType<typeof readRecordAgreedByNodesOrNull>
 }
 
-/** The blocks above the checkpoint. */
+/** The unconfirmed blocks (the tail) above a checkpoint. */
 interface KnownTail {
   tail: readonly UnconfirmedBlock[]
-  /** The checkpoint. */
+  /** Last block and record at the checkpoint. */
   place: RecordAttachPoint
-  /** Nodes that have to give equal answers. */
+  /** Number of nodes that have to return equal answers. */
   nodes: number
 }
 
@@ -56,9 +56,10 @@ const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedRange => ({
 })
 
 /**
- * Proves blocks of the tail that are confirmed now. A hub's logs in the tail are enough if they produce the record. The
- * record does not cover the blocks of the logs, so a second node has to confirm these. Other blocks are read again. If
- * only the newest block's record is known, it proves the whole tail.
+ * Proves the blocks read as unconfirmed (the tail) that are confirmed now. A hub's logs need not be read again if they
+ * produce the contracts' record (running hash). The record does not cover which block a log is in, so a second node has
+ * to confirm that. Blocks of other chains are read again. If nodes return only the newest block's record, it proves the
+ * whole tail.
  * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
@@ -91,7 +92,7 @@ export async function proveBlocks(
   const isAlone = chain.rpc.size === 1 || least === 1
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
-  // for the newest block's record, each log of the tail has to be in its block
+  // the newest block's record proves the logs of the whole tail, so the second node has to confirm the blocks of all
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
   const ask = async (call: RpcCall): Promise<RangeCheckedByRecord> => {
     if (await hasSameLogs(call, chain, logs)) return proved
@@ -103,7 +104,7 @@ export async function proveBlocks(
 }
 
 /**
- * Reads confirmed blocks of the tail again.
+ * Reads blocks again that were read while they were unconfirmed.
  * @throws RpcError where one of the tail's logs is missing, or the blocks are of another fork
  */
 async function readAnew(
@@ -128,9 +129,9 @@ async function readAnew(
 }
 
 /**
- * Record of the newest known block. All logs of the tail have to produce it. Nodes keep the state of the newest block
- * longest.
- * @throws Error where they do not; UndecidedError, ChainUnavailableError
+ * Record (running hashes) as of the newest known block. All logs above the checkpoint have to produce this record.
+ * Nodes keep the state of the newest block longest.
+ * @throws Error where the logs do not produce the record; UndecidedError, ChainUnavailableError
  */
 export async function recordAtNewestBlock(
   chain: EvmChain,

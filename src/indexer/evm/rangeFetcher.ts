@@ -13,29 +13,29 @@ import {
 import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
 
-/** A range with the number of nodes that gave its logs. */
+/** A range with the number of nodes that returned its logs. */
 export type FetchedRange = RangeCheckedByRecord & { nodes: number }
 
-/** Fetches a chain's confirmed logs for its writer, with the records that prove them. */
+/** Fetches a chain's confirmed logs for the backfill, with the contracts' running hashes (records) that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width: LogRangeWidth
-  /** Records at the ends of later ranges, for nodes that no longer have the state. */
+  /** Records calculated by `foldAhead` for the ends of later ranges, where nodes no longer have the state. */
   #folded: KnownChainRecords = new Map()
-  /** Number of nodes that agreed on the blocks of the folded logs. */
+  /** Number of nodes that had to agree on the logs from which `#folded` was calculated. */
   #foldedBy = 0
-  /** False after a catch-up whose logs did not produce the record: the times in the logs may be wrong. */
+  /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
   #isHinted = true
 
-  /** @param isShared true while the process serves requests */
+  /** @param isShared true while the process serves requests: ranges are smaller then */
   constructor(chain: EvmChain, isShared: () => boolean) {
     this.#chain = chain
     this.#width = createLogRangeWidth(undefined, isShared)
   }
 
   /**
-   * Consecutive ranges from a checkpoint up to block `to`, some read ahead.
-   * @param nodes that have to give equal answers
+   * Consecutive ranges from a checkpoint up to block `to`. The next ranges are read ahead.
+   * @param nodes number of nodes that have to return equal answers
    */
   ranges(
     before: RecordAttachPoint,
@@ -51,9 +51,9 @@ export class RangeFetcher {
   }
 
   /**
-   * Calculates the records of a catch-up whose state nodes have dropped: from the newest confirmed block, or from the
-   * newest block.
-   * @throws UndecidedError or ChainUnavailableError that says why neither is known
+   * Reads all logs of a catch-up once, to calculate the records of blocks whose state nodes have pruned. The logs are
+   * checked against the record of block `confirmed`, or else of the block `latest`.
+   * @throws UndecidedError or ChainUnavailableError that says why nodes return neither record
    */
   async foldAhead(
     before: RecordAttachPoint,

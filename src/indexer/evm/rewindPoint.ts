@@ -9,8 +9,8 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommonBlock } from './checkpoint.js'
 
 /**
- * The target of a rewind, checked against the chain: chain and database have to share the block before it. Otherwise
- * the next step halts the chain again.
+ * Checks the target of a rewind against the chain: chain and database must have the same block before it. Otherwise the
+ * next step halts the chain again.
  * @param block first block to leave out
  * @throws Error with one sentence that names a possible block; errors of `recordAttachPointOf`
  */
@@ -30,7 +30,7 @@ export async function checkedRewindTarget(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // with the record of a later block, logs that are missing before it could not be detected
+  // checks the record at the present checkpoint, so that logs that are missing before it are detected
   await recordAttachPointOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block - 1))
   if (!header)

@@ -24,7 +24,7 @@ export interface KnownChainBlocks {
   tail: readonly UnconfirmedBlock[]
 }
 
-/** How the chain continues the known blocks. */
+/** Changes to the unconfirmed blocks (the tail): which blocks a reorg dropped, and which blocks are new. */
 export interface NewBlocks {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
@@ -32,15 +32,15 @@ export interface NewBlocks {
   blocks: UnconfirmedBlock[]
 }
 
-/** Blocks whose logs are read in parallel. */
+/** Number of blocks whose logs are read in parallel. */
 const LOGS_AT_ONCE = 8
 
 /**
- * Compares the chain's head with the tail and reads new blocks from one node. Checks every block's parent. Only another
- * hash at a known height is a reorg.
+ * Compares the chain's head with the unconfirmed blocks (the tail) and reads new blocks from one node. Checks every
+ * block's parent. Only another hash at a known height is a reorg.
  * @param maxBlocks most new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
- * @throws DeepReorgError when the fork is below the checkpoint
+ * @throws DeepReorgError when the fork begins below the checkpoint
  */
 export async function readNewBlocks(
   known: KnownChainBlocks,
@@ -61,7 +61,7 @@ export async function readNewBlocks(
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
     const readOwn = async () => read(await getBlockHeader(call, end))
-    // the header came from another node, and may be of another fork than this node's
+    // the header `latest` came from another node, and may be on another fork than this node's blocks
     return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
 }
@@ -103,7 +103,9 @@ async function newHeaders(
   }
 }
 
-/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node has */
+/**
+ * @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node replaced it
+ */
 async function failBelowCheckpoint(
   { chain, row }: KnownChainBlocks,
   below: number,

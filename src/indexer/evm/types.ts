@@ -9,11 +9,11 @@ import type { BackfillProgress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
-  /** Updated in place after each commit. */
+  /** The chain's checkpoint row, updated in place after each commit. */
   row: ChainRow
   /**
-   * Number of checks in a row, and ms, before a replaced checkpoint halts the chain. The default depends on the kind of
-   * chain.
+   * How many checks in a row, and for how many ms, must find the checkpoint's block replaced before the chain halts.
+   * The default depends on whether the chain is local.
    */
   haltPatience?: { failures: number; ms: number }
   onProgress?: (progress: BackfillProgress) => void
@@ -23,7 +23,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
 export type IndexerOutcome =
   /** Confirmed blocks were written directly to the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
-  /** New blocks were added to the tail, or some became confirmed. */
+  /** New blocks were added to the unconfirmed blocks (the tail), or blocks of the tail became confirmed. */
   | {
       kind: 'followed'
       blocks: number
@@ -34,14 +34,14 @@ export type IndexerOutcome =
     }
   /** There is no new block. */
   | { kind: 'idle' }
-  /** The node's head is below our tail: the node is slow, not reorged. */
+  /** The node's head is below the newest block read so far: the node is slow, which is no reorg. */
   | { kind: 'behind'; latest: number }
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
 /**
  * State of an indexer before its first step.
- * @param urls nodes that are configured
+ * @param urls number of configured nodes
  * @param stages measures the stages of its loop
  */
 export const initialChainState = (
@@ -72,7 +72,7 @@ export const initialChainState = (
   },
 })
 
-/** An unconfirmed block with our contract's logs. */
+/** An unconfirmed block with the decoded logs of the chain's watched contracts. */
 export interface UnconfirmedBlock extends Omit<StoredUnconfirmedBlock, 'entries'> {
   decoded: DecodedLogs
 }

@@ -13,7 +13,7 @@ export function undecidedAlarm(error: UndecidedError | null): AlarmName | null {
   return error ? 'ClusterdRpcSilent' : null
 }
 
-/** @throws SilenceError where the logs move money and only one node confirms them */
+/** Called when only one node confirms the logs. @throws SilenceError where they contain messages or payments */
 export function assertLogsMoveNoMoney(logs: DecodedLogs): void {
   const { received, sent, payments, ends, credits } = logs
   const moving = [received, sent, payments, ends, credits].some((found) => found.length > 0)

@@ -14,14 +14,14 @@ import { ChainIndexer } from './chainIndexer.js'
 import type { IndexerOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-/** Usual block times after a head from a socket, before the worker polls for the next one. */
+/** After a head from a socket, the worker polls for the next head once this many usual block times have passed. */
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
 export interface IndexedChain {
   chain: EvmChain
   row: ChainRow
-  /** Identifies the chain at the first contact. @throws ChainMismatchError, WrongChainError */
+  /** Checks on the first answer that this is the configured chain. @throws ChainMismatchError, WrongChainError */
   identify(): Promise<void>
 }
 
@@ -112,7 +112,7 @@ export function chainWorker(
   }
 }
 
-/** Configured minima of blocks for which the journal has another minimum or none. Only a rewind can add them. */
+/** Blocks of configured minimum bids that the journal does not have, or has with another value: a rewind adds them. */
 export async function findUnappliedMinima(
   pool: pg.Pool,
   { config }: EvmChain,

@@ -16,7 +16,7 @@ import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from '.
 /** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
 export const MAX_ENTRIES_PER_LIVE_TRANSACTION = 1_000
 
-/** The first of some blocks, as many as one transaction writes. At least one. */
+/** The first of `blocks`: as many as one transaction may write, but at least one. */
 export function firstWritableBlocks(
   blocks: readonly UnconfirmedBlock[],
 ): readonly UnconfirmedBlock[] {
@@ -29,8 +29,8 @@ export function firstWritableBlocks(
 }
 
 /**
- * Writes what confirmed logs change outside the journal, in one pipeline: messages and payments. Unconfirmed rows below
- * the checkpoint belong to another fork and are deleted.
+ * Writes the rows of confirmed logs outside the journal, in one pipeline: messages, receipts, credits and payments.
+ * Unconfirmed rows below the checkpoint belong to another fork and are deleted.
  */
 function writeConfirmed(
   db: Queryable,
@@ -53,7 +53,7 @@ function writeConfirmed(
 }
 
 export interface BlockWrite {
-  /** Kind of step. It is part of the names of fail points. */
+  /** Kind of step. The fail points' names begin with it. */
   at: 'backfill' | 'follow'
   extension: NewBlocks | null
   minimumWei: bigint
@@ -64,8 +64,8 @@ export interface BlockWrite {
 }
 
 /**
- * Writes in one transaction the confirmed blocks with their checkpoint, and the new tail.
- * @returns the minimum in force afterwards
+ * Writes in one transaction the confirmed blocks with their checkpoint, and the new unconfirmed blocks (the tail).
+ * @returns the minimum bid in force afterwards, wei
  * @throws LostLeadershipError
  */
 export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Promise<bigint> {
@@ -73,8 +73,8 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Pr
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
-    // reads the keys under the lock, which unconfirmed bids take too: so a signed change that is committed before a bid
-    // is seen is included
+    // reads the rows under the journal's lock, which the writer of unconfirmed bids takes too: so signed changes that
+    // were committed before a bid was stored are included
     const [head, , probed] = await inPipeline(client, (db) => [
       lockJournalHead(db, row.network, epoch),
       to ? moveChainCheckpoint(db, row, to) : Promise.resolve(),
@@ -95,7 +95,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Pr
   })
 }
 
-/** Writes the new tail, in one pipeline. */
+/** Writes the new unconfirmed blocks (the tail) with their facts, in one pipeline. */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
@@ -110,7 +110,7 @@ function writeExtension(
     entries: isTail(block) ? decoded.entries : [],
   }))
   const written = writeUnconfirmedBlocks(db, network, chain, { dropFrom, blocks, minimumWei })
-  // the next step reads the blocks above
+  // in a backfill, the next step reads the messages and payments of later blocks
   if (at === 'backfill') return [written]
   const { received, sent, payments } = logsOfBlocks(extension.blocks.filter(isTail))
   const unconfirmed = { isConfirmed: false, block: dropFrom }

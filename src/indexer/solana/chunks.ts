@@ -11,13 +11,14 @@ import {
 import { measureProgress } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Transactions in one database transaction. */
+/** Number of Solana transactions that one database transaction writes. */
 const CHUNK = 200
 /**
- * Transactions read in parallel. Small, so that a node that hangs or asks to wait rests before the next are requested.
+ * Number of transactions that are read in parallel. Small, so that a node that hangs or limits the rate is paused
+ * before the next ones are requested.
  */
 const AT_ONCE = 16
-/** Attempts to read a transaction, and the pause between two: a node may have it some seconds after another one. */
+/** Attempts to read a transaction, and the pause between two: one node may have it some seconds after another node. */
 const MAX_ATTEMPTS = 5
 const RETRY_MS = 500
 
@@ -75,7 +76,10 @@ async function readChunk(
   return read
 }
 
-/** A transaction as two nodes return it, where two are configured. Null where they do not have it, or can't show it. */
+/**
+ * A transaction as two nodes return it, where two are configured. Null where they do not have it, or return it only in
+ * a version that clusterd does not support.
+ */
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,

@@ -24,8 +24,8 @@ export interface PaymentProgramIdentity extends QuotedProgram {
 }
 
 /**
- * A program, and the longest time for which it holds a payment, ms. Two nodes confirm the time, since payments are
- * dated by it.
+ * A program, and the longest time for which it holds a payment, ms (`heldMs`). Two nodes confirm this time, since the
+ * date of each payment is calculated from it.
  */
 export type ProgramWithHoldingTime = PaymentProgramIdentity & { heldMs: number }
 

@@ -14,12 +14,12 @@ export interface PaymentRows {
   outcomes: ConfirmedOutcome[]
 }
 
-/** A count without gaps: every payment up to `known` is known. `beyond` has the payments after the first gap. */
+/** Counts payment numbers: every payment up to number `known` was read; `beyond` has those read after the first gap. */
 const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**
- * Detects gaps in the sequences of a program's payments after the cursor. Kept in memory: after a restart the same
- * transactions are read again, with the same result.
+ * Detects gaps in the numbers (sequences) of a program's payments after the cursor. The state is only in memory: after
+ * a restart the same transactions are read again, with the same result.
  */
 export class SequenceTracker {
   readonly #program: ProgramWithHoldingTime
@@ -29,18 +29,18 @@ export class SequenceTracker {
   /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
   readonly #early = new Map<string, ConfirmedOutcome>()
 
-  /** @param known sequences up to which every payment is stored */
+  /** @param known payment numbers up to which every payment is stored */
   constructor(program: ProgramWithHoldingTime, known: PaymentCounts) {
     this.#program = program
     this.#counts = { name: countFrom(known.names), communityName: countFrom(known.communityNames) }
   }
 
-  /** Sequences up to which every payment is known. */
+  /** Payment numbers up to which every payment was read. */
   get known(): PaymentCounts {
     return { names: this.#counts.name.known, communityNames: this.#counts.communityName.known }
   }
 
-  /** True if no gap is left, so the cursor may move. */
+  /** True if there is no gap, and no outcome without its payment, so the cursor may move. */
   get isWhole(): boolean {
     return (
       Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
@@ -51,7 +51,7 @@ export class SequenceTracker {
     return this.#read.has(signature)
   }
 
-  /** Adds transactions, in the order of the chain. */
+  /** Adds transactions, in the order of the chain. @returns the rows to store */
   advance(txs: readonly ListedDecodedTransaction[]): PaymentRows {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
@@ -75,7 +75,9 @@ export class SequenceTracker {
     for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  /** A transaction with payments or outcomes that a node's list leaves out although it covers its slot. */
+  /**
+   * Signature of a transaction with payments or outcomes that a node's list omits although the list covers its slot.
+   */
   leftOutOf(
     { listed, downToSlot }: { listed: readonly ListedTransaction[]; downToSlot: number },
     beforeSlot: number,
@@ -87,7 +89,7 @@ export class SequenceTracker {
     return null
   }
 
-  /** Forgets transactions before a slot, with which no later list is compared. */
+  /** Forgets transactions before a slot: no later list is checked for them. */
   forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
     for (const [signature, { slot }] of this.#read)
       if (slot < beforeSlot) this.#read.delete(signature)

@@ -13,11 +13,11 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { type ProgramWithHoldingTime, storedPaymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Time limit of a list of a minute's slots. */
+/** Time limit of listing the transactions of a minute's slots. */
 const LIST_MS = 20_000
 
 /**
- * Creates the tail: seen payments that are not confirmed, whose status is pending. A cluster that is read at
+ * Creates the writer of unconfirmed payments (the tail), whose status is pending. A cluster that is read at commitment
  * `confirmed` has none.
  */
 export function createUnconfirmedPaymentWriter(
@@ -25,7 +25,7 @@ export function createUnconfirmedPaymentWriter(
   program: ProgramWithHoldingTime,
 ) {
   const { pool, rpc, chain, commitment, epoch, stages } = options
-  /** Ids of the stored payments. Null until they were written once. */
+  /** Ids of the payments and transactions that were written last. Null before the first write. */
   let stored: string | null = null
   /**
    * Replaces the stored unconfirmed payments by the unconfirmed payments that the cluster shows now.
@@ -71,6 +71,6 @@ async function readTail(
         null,
       ),
     )
-  // transactions that the node lists but can't show yet are read in the next step
+  // transactions that the node lists but does not return yet are read in the next step
   return (await Promise.all(read)).filter((tx) => tx !== null)
 }

@@ -15,7 +15,7 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
   commitment: Commitment
   /** Measures the stages of the watcher's loop. */
   stages: StageClock
-  /** Called with events that this version can't read. */
+  /** Called for a transaction that this version of clusterd can't read, with the nodes' errors. */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
   onProgress?: (progress: BackfillProgress) => void
   nowMs?: () => number
@@ -31,10 +31,10 @@ export type WatchOutcome =
       communityPayments: number
       outcomes: number
     }
-  /** There is no new confirmed transaction. The unconfirmed tail may have changed. */
+  /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /**
-   * A node counts payments that no listed transaction contains. `text` names them. `isAlarm` is true once they have
-   * been missing for too long.
+   * The program's counters on a node include payments that no listed transaction contains. `text` has the counts.
+   * `isAlarm` is true once payments have been missing for too long.
    */
   | { kind: 'missing'; text: string; isAlarm: boolean }

@@ -9,11 +9,11 @@ import type {
 export interface NodeProgramAnswers extends PaymentCountsAtSlot {
   host: string
   headSlot: number
-  /** The list, newest first, down to a slot. Null where no list was due. */
+  /** The program's transactions as the node lists them, newest first, down to a slot. Null where no list was due. */
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
 }
 
-/** True if a program counts more payments than are known. */
+/** True if the program's counters have more payments than `known`. */
 export const countsMorePayments = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.names < counted.names || known.communityNames < counted.communityNames
 
@@ -27,7 +27,7 @@ export const arePaymentCountsConsistent = (
 ): boolean =>
   !(a.slot < b.slot && countsMorePayments(a, b)) && !(b.slot < a.slot && countsMorePayments(b, a))
 
-/** All transactions that any of the nodes lists, oldest first. So one node can't hide what another lists. */
+/** All transactions that any node lists, oldest first: one node can't hide a transaction that another node lists. */
 export function mergeTransactionLists(views: readonly NodeProgramAnswers[]): ListedTransaction[] {
   const listed = views.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))

@@ -38,20 +38,22 @@ import {
 } from './view.js'
 
 /**
- * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments are
- * missing, each search doubles the number.
+ * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments
+ * are missing, each search doubles the number.
  */
 const LATE_SLOTS = 150
-/** Two days of slots. A search reads a node's whole list of them. */
+/** Maximum number of slots before the cursor: two days. A search reads a node's whole list of their transactions. */
 const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing. */
 const SEARCH_EVERY_MS = 5_000
 /**
- * Interval of the searches while no payment is missing. They find late outcomes, which no counter of the program
- * reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
+ * Interval of the searches while no payment is missing. They find outcomes that a node listed late, which no counter of
+ * the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
  */
 const LATE_SEARCH_EVERY_MS = 30_000
-/** Lagging nodes catch up within this time. Later the operator has to act. */
+/**
+ * Time after which missing payments raise an alarm: lagging nodes catch up within it. Later the operator has to act.
+ */
 const MISSING_ALARM_MS = 60_000
 
 /** Interval of the lists while neither the program's counters nor a socket show anything new. */
@@ -75,7 +77,7 @@ export class PaymentWatcher {
   /**
    * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
    * @param wasNotified true if there may be new transactions that no counter covers
-   * @param alive called as a sign of life: a list, or a chunk of transactions, may take minutes
+   * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
   async step(wasNotified = true, alive = () => {}): Promise<WatchOutcome> {
@@ -88,7 +90,7 @@ export class PaymentWatcher {
       Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
       return outcome
     } catch (error) {
-      // the transaction may have been committed, so the cursor is read again
+      // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
       const errorAlarm = undecidedAlarm(findUndecidedError(error))
       Object.assign(state, {
@@ -102,7 +104,7 @@ export class PaymentWatcher {
 
   async #advance(wasNotified: boolean, alive: () => void): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
-    // after the clock was set back, lists, searches and alarms must not wait until its time comes again
+    // after the clock was set back, lists, searches and alarms must not wait until it reaches the earlier time again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
@@ -129,15 +131,15 @@ export class PaymentWatcher {
     })
     if (plan.isSearch) this.#nameIncomplete(memory, agreed)
     const lists = agreed.filter(({ list }) => list)
-    // transactions that were not taken because of the signal are listed again
+    // transactions that were not written because of the abort signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
     else memory.listedTo = lists[0]?.list?.newest ?? memory.listedTo
-    // slot that both nodes have reached
+    // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
     const tailSlot = Math.max(this.#options.startSlot, confirmed - LATE_SLOTS)
     if (lists.length > 0) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
-    // no header is read here, so the head counts from the time at which it last rose
+    // no block time is read here: the time at which the head's slot last rose is used as the head's time
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
       latest,
@@ -173,7 +175,7 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads the view of one node. Its counts are read before its list, so that a shorter list reveals a gap. */
+  /** Reads one node's answers about the program: counts before the list, so that too short a list reveals a gap. */
   async #view(
     call: RpcCall,
     host: string,
@@ -193,7 +195,7 @@ export class PaymentWatcher {
       )
     const view = { host, ...counts, headSlot, list: null }
     if (!isDue && !countsMorePayments(counts, tracker.known)) return view
-    // a wrong slot in the cursor must not exclude newer ones
+    // a wrong slot in the cursor must not exclude newer slots
     const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const options = { commitment, until, downToSlot, signal }
@@ -204,7 +206,8 @@ export class PaymentWatcher {
   }
 
   /**
-   * Reports nodes whose search leaves out transactions that two nodes show. A list may be late, but not for so long.
+   * Reports nodes whose search omits transactions that were read from agreeing nodes. A node may list a transaction
+   * late, but not this late.
    */
   #nameIncomplete({ tracker }: Memory, views: readonly NodeProgramAnswers[]): void {
     for (const { host, slot, list } of views) {
@@ -262,7 +265,7 @@ export class PaymentWatcher {
     memory.missingSinceMs ??= this.#nowMs()
     const forMs = this.#nowMs() - memory.missingSinceMs
     if (forMs >= memory.rereadAfterMs) {
-      // a wrong answer may have hidden them in a transaction that was read
+      // a wrong answer may have hidden the payments of a transaction that was read: all are read again
       memory.tracker.forgetRead()
       memory.rereadAfterMs *= 2
     }
@@ -281,12 +284,12 @@ const countsOf = ({ names, communityNames }: PaymentCounts): string =>
 interface ListPlan {
   /** Lists are due although no counter has risen. */
   isDue: boolean
-  /** The lists search this many slots before the cursor. */
+  /** True if the lists go back `lateSlots` slots before the cursor, for transactions that were listed late. */
   isSearch: boolean
   lateSlots: number
 }
 
-/** Loads the state between steps from the database's cursor. A failed step discards it. */
+/** Loads the state that is kept between steps, from the stored cursor. A failed step discards this state. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
@@ -302,7 +305,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
       names: cursor.sequence,
       communityNames: cursor.communitySequence,
     }),
-    /** Signature up to which everything has been listed, except what a node lists late. */
+    /** Signature up to which all transactions have been listed, except those that a node lists late. */
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
@@ -317,7 +320,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
 }
 type Memory = Awaited<ReturnType<typeof load>>
 
-/** Cursor after a transaction. Slots ascend, except for a transaction that a node listed late. */
+/** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   return {
     signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,

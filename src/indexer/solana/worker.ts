@@ -14,7 +14,7 @@ import type { PaymentWatcher } from './watcher.js'
 
 /** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
-/** Shortest poll interval while no payment is pending and a socket is open, ms: that of a public cluster. */
+/** Shortest poll interval while no payment is pending and a socket is open, ms: the interval for a public cluster. */
 const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
@@ -95,7 +95,7 @@ async function openWatcher(
 ): Promise<PaymentWatcher> {
   const { config, label, rpc, registrar } = chain
   const fields = { network: ctx.network, chain: label }
-  // Solana's libraries are loaded with this module
+  // this module loads Solana's libraries, so it is imported only when a watcher opens
   const watching = await import('./watcher.js')
   const opened = new watching.PaymentWatcher({
     ...ctx,
@@ -112,7 +112,7 @@ async function openWatcher(
   return opened
 }
 
-/** Logs outcomes. An alarm about missing payments is logged once. */
+/** Creates the function that logs the outcome of each step. An alarm about missing payments is logged once. */
 function createReport(log: Logger, fields: Worker['fields']) {
   let wasAlarm = false
   return (outcome: WatchOutcome, startedMs: number): void => {
