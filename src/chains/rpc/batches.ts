@@ -1,4 +1,4 @@
-/** Runs `ask` for `size` items at once, one batch after the other. @returns the answers in order */
+/** Runs `ask` for batches of `size` items, one batch after the other. @returns the answers in the items' order */
 export async function mapInBatches<T, R>(
   items: readonly T[],
   size: number,

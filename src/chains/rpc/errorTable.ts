@@ -41,7 +41,7 @@ interface ErrorRow {
 
 type Wordings = readonly (readonly [source: string, words: RegExp])[]
 
-/** Rows for several wordings of the same meaning. */
+/** Creates table rows for several wordings of the same meaning. */
 const wordRows = (fault: RpcErrorMeaning, reason: string, wordings: Wordings): ErrorRow[] =>
   wordings.map(([source, words]) => ({ source, fault, reason, words }))
 
@@ -89,7 +89,7 @@ const RANGES: Wordings = [
 export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
-  // a revert: some proxies return it with HTTP status 500
+  // reverts come before the HTTP status, because some proxies return them with status 500
   { source: 'geth and its kin', fault: 'refused', reason: 'reverted', codes: [3] },
   { source: 'all clients', fault: 'refused', reason: 'reverted', hasRevertData: true },
   { source: 'RFC 9110', fault: 'transient', reason: 'server_error', statuses: [500, 599] },
@@ -110,7 +110,7 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'QuickNode', fault: 'too_much', reason: 'range', codes: [-32_614] },
   { source: 'Cloudflare', fault: 'too_much', reason: 'range', codes: [-32_047] },
 
-  // wordings of the EVM first: a contract chooses the text of a revert
+  // wordings of EVM failures come first: a contract chooses the text of its revert, which could match a later row
   ...wordRows('refused', 'reverted', [
     ['all clients', /execution reverted|vm exception|\brevert(ed)?\b/i],
   ]),

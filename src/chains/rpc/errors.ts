@@ -4,7 +4,7 @@ import { TOO_LARGE_ERROR_CODE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
 
-/** Error code of the operating system for a failed connection. It holds no address. */
+/** Matches the operating system's codes of failed connections, such as ECONNREFUSED. They contain no address. */
 const SOCKET_CODE = /^E[A-Z_]{3,20}$/
 
 interface RpcErrorOptions extends ErrorOptions {
@@ -107,7 +107,7 @@ export interface ClientErrorFields {
   cause?: unknown
 }
 
-/** Where an error came from. */
+/** What a call knows about its error besides the error itself. */
 export interface RpcErrorSource {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
@@ -165,12 +165,12 @@ export function revertDataOfError({ data }: ClientErrorFields): `0x${string}` | 
   return REVERT.test(bytes) ? (bytes as `0x${string}`) : null
 }
 
-/** Whole bytes that begin with a selector of four bytes. */
+/** Matches revert data in hex: whole bytes that begin with a selector of four bytes. */
 const REVERT = /^0x(?:[0-9a-f]{2}){4,}$/
 const innerData = (data: unknown): unknown =>
   typeof data === 'object' && data !== null && 'data' in data ? data.data : data
 
-/** Ordinary words and numbers. URLs, keys, bytes and field names do not match. */
+/** Matches ordinary words and numbers, which are safe to show. URLs, keys, bytes and field names do not match. */
 const PLAIN =
   /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
 const MAX_WORDS = 24
@@ -215,7 +215,7 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : null
 }
 
-/** True if the same node may answer in a moment. */
+/** True if the same node may answer a second attempt. */
 export const isRetryable = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&

@@ -16,7 +16,7 @@ export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
-/** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
+/** Parses a QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function parseQuantity(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value))
     throw transientError('a number has another form')
@@ -36,7 +36,7 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
 const TIMEOUT_MS = 10_000
 /** Timeout of the logs of one new block: a hanging node must not delay the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
-/** Blocks by which the heads of honest nodes may differ. */
+/** Number of blocks by which the heads of honest nodes may differ. */
 const BEHIND_BLOCKS = 3
 
 function timeoutOf(method: string, [filter]: readonly unknown[]): number {
@@ -111,7 +111,7 @@ export function createEvmRpcCaller(
     try {
       http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
       const answer = (http.data ?? {}) as Answer
-      // a broken proxy may return another request's answer. An error about the request as a whole has no id.
+      // a broken proxy may return another request's answer; an error about a malformed request has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null)
         throw transientError(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)

@@ -11,21 +11,24 @@ export interface NodeHead {
  */
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
-/** Shortest block time of any public chain. Limits how many blocks one head may be ahead of another. */
+/** Shortest block time of any public chain, ms. Limits how many blocks one head may be ahead of another. */
 export const MIN_BLOCK_TIME_MS = 100
 export interface HeadBounds {
-  /** By how much honest heads may differ. */
+  /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
-  /** Shortest time between two blocks. Limits how many blocks a head may be ahead of another; 0 on a local chain. */
+  /**
+   * Shortest time between two blocks, ms. Limits how many blocks one head may be ahead of another; 0 on a local chain.
+   */
   leastBlockMs: number
 }
 
-/** Largest expected difference between clocks. */
+/** Longest time by which a block's time may be ahead of this host's clock, ms. */
 const AHEAD_OF_US_MS = 300_000
 
 /**
  * Compares the heads of several nodes of a chain. With three or more nodes the median counts. With two, the higher head
- * is accepted as far as its block's time explains the lead. A head that is not a number never makes others look behind.
+ * is accepted if its block's time explains the distance. A head that is not a number never makes other nodes count as
+ * behind.
  * @param heads null where a node did not answer
  */
 export function classifyHeads(
@@ -51,7 +54,7 @@ function medianOf(heads: readonly NodeHead[]): number {
   return heights[Math.floor(heights.length / 2)]!
 }
 
-/** The height that the other heads are compared with, where one or two nodes answered. */
+/** Height with which the other heads are compared, where one or two nodes answered. */
 function leaderOf(
   heads: readonly NodeHead[],
   { behindBlocks, leastBlockMs }: HeadBounds,

@@ -60,7 +60,9 @@ export function createJsonClient(
 }
 
 /**
- * @param onStale asks again; called where the server closed a kept-alive connection while the request was on its way
+ * Sends a request and reads its answer.
+ * @param onStale sends it again; called where the server closed a kept-alive connection while the request was on its
+ * way
  */
 function exchange(
   request: ClientRequest,

@@ -5,9 +5,9 @@ import type { Commitment } from './solana.js'
 const RECONNECT_MS = 2_000
 
 export interface LogsWatchOptions {
-  /** URLs, tried in turn. */
+  /** WebSocket URLs, one for each attempt in turn. */
   urls: readonly string[]
-  /** base58 */
+  /** The program's address in base58. */
   programId: string
   commitments: readonly Commitment[]
   onLogs: () => void
@@ -26,7 +26,7 @@ export function watchLogs(options: LogsWatchOptions): () => void {
   const watch = async (): Promise<void> => {
     for (let attempts = 0; !end.signal.aborted; attempts++) {
       await connection(urls[attempts % urls.length]!, options, end.signal).catch(onFault)
-      // polling finds the transactions of the time without a connection
+      // wakes the watcher, which reads the transactions of the time without a connection
       onLogs()
       await sleep(RECONNECT_MS, undefined, { signal: end.signal, ref: false }).catch(() => {})
     }

@@ -7,7 +7,7 @@ import type { HeadVerdict } from './headChoice.js'
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type RpcCall = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
-/** A node that serves another chain. It is checked again after `WRONG_REST_MS`. */
+/** Error of a node that serves another chain than the configured one. It is checked again after `WRONG_REST_MS`. */
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
 
@@ -31,11 +31,11 @@ export interface CapacityShare {
 
 const REST_BASE_MS = 250
 const REST_MAX_MS = 300_000
-/** Longest rest after a rate limit: where the node named a pause, and where it did not. */
+/** Longest rest after a rate limit, ms: where the node named a pause (Retry-After), and where it did not. */
 const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
 /** Rest before a node of another chain is checked again: a proxy may have mixed up one answer. */
 const WRONG_REST_MS = 30_000
-/** How long a node is asked last once the chain has refuted its answer. */
+/** How long a node is asked last after data proved on the chain has refuted its answer, ms. */
 const REFUTED_MS = 600_000
 /** Weight of the newest answer in the moving average of the latency. */
 const LATENCY_WEIGHT = 0.2
@@ -56,7 +56,7 @@ export class RpcNode {
   wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
-  /** True if the node asked for its rest. */
+  /** True if the node itself asked for the present rest, by a rate limit. */
   #isMuted = false
   #behindUntilMs = 0
   #refutedUntilMs = 0
@@ -95,7 +95,7 @@ export class RpcNode {
     return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
-  /** True if it failed more than once in a row. */
+  /** True if the node failed more than once in a row. */
   isFailing = (): boolean => this.#faultsInARow > 1
 
   /** True if the node had faults and its rest has ended. */
@@ -110,7 +110,7 @@ export class RpcNode {
 
   /** Starts a rest after a fault. Each further fault makes the rest longer. */
   rest(error: RpcError | WrongChainError, nowMs: number): void {
-    // calls that failed together are one fault
+    // concurrent calls that failed together count as one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
     // another node may listen at the same address after an outage (a restarted local chain)
     this.checked = null
@@ -127,7 +127,7 @@ export class RpcNode {
     this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, mostMs) : restMs)
   }
 
-  /** Makes the pool prefer other nodes until then. */
+  /** Makes the pool prefer other nodes until `untilMs`. */
   setBehind(untilMs: number): void {
     this.#behindUntilMs = untilMs
   }

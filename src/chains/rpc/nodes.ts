@@ -45,7 +45,7 @@ export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<
 /** Conditions of an agreement. */
 export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
-  /** Nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
+  /** Number of nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
   least?: number
   /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean
@@ -61,7 +61,7 @@ export interface AgreedAnswer<T> {
 export interface RpcPoolOptions<Hash extends string> {
   label: string
   urls: readonly string[]
-  /** Genesis hash expected of every node. Absent: the first node's. */
+  /** Genesis hash that every node must have. Absent: the genesis hash of the first node that answers. */
   genesisHash?: Hash | undefined
   /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
   leastBlockMs?: number | undefined
@@ -83,7 +83,7 @@ export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Has
 
 /** Interval between two comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
-/** How long a node is asked after two others that both contradicted it. */
+/** How long a node is asked after the others once two nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
 /** State that the pools of the same nodes share: one pool for each consumer. */
@@ -203,8 +203,8 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Sends something to every node. Resolves at the first acceptance, or with a refusal once all have answered.
-   * @param isTaken whether a node's answer is an acceptance
+   * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
+   * @param isTaken true if a node's answer is an acceptance
    * @returns the first acceptance, or else a node's refusal
    * @throws ChainUnavailableError when no node answers
    */
@@ -261,7 +261,7 @@ export class RpcPool<Hash extends string> {
       if (same.length + 1 >= needed)
         return { answer: same[0]?.result ?? result, nodes: same.length + 1 }
       answers.push({ node, result })
-      // a range that was too much for a node without another answer may now be small enough
+      // after a first answer `ask` may request less: nodes that refused the whole range as too large are asked again
       if (answers.length === 1)
         nodes.push(...nodes.slice(0, i).filter((one) => isTooMuch(failed.get(one))))
     }
@@ -288,7 +288,7 @@ export class RpcPool<Hash extends string> {
     const [only] = answered
     const contradicting = this.#nodes.filter((node) => isContradicting(failed.get(node)))
     if (only && answered.length + contradicting.length > 1) {
-      // a single node on another fork must not stay the first of three
+      // a node that two others contradict must not remain the first node to be asked
       if (answered.length === 1 && contradicting.length > 1)
         only.setBehind(performance.now() + OUTVOTED_MS)
       const hosts = [...answered, ...contradicting].map(({ host }) => host)
@@ -298,7 +298,7 @@ export class RpcPool<Hash extends string> {
     }
     const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
-    // an answer about the item explains more than an unavailable node
+    // an error about the requested item explains more than the error of an unavailable node
     const cause = errors.find((error) => error instanceof MissingDataError) ?? errors.at(-1) ?? null
     if (!only) return this.#unavailable(cause)
     const silent = this.#nodes
@@ -310,7 +310,7 @@ export class RpcPool<Hash extends string> {
     )
   }
 
-  /** Puts nodes whose answers the chain refuted after all others for `REFUTED_MS`. */
+  /** For `REFUTED_MS`, ranks nodes whose answers contradict data proved on the chain behind all other nodes. */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {
@@ -320,8 +320,9 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * The head of the first node that has reached the shared height of the last comparison. So a first node that hides a
-   * few blocks delays nothing. Where no node has reached it, as after a reorg, the highest head counts.
+   * The head of the first node that has reached the height that two nodes had reached at the last comparison. So a
+   * first node that hides a few blocks delays nothing. Where no node has reached that height, as after a reorg, the
+   * highest head counts.
    * @throws as `call`
    */
   async newestHead<T>(
@@ -329,7 +330,7 @@ export class RpcPool<Hash extends string> {
     heightOf: (head: T) => number,
   ): Promise<T> {
     const below: T[] = []
-    // read before the call: a comparison that ends meanwhile may know newer blocks than the answer
+    // read before the call: a comparison that ends during the call may know newer blocks than the answer
     const { sharedHeight } = this.#family
     const asked = this.onOneNode(async (call) => {
       const head = await read(call)
@@ -396,7 +397,7 @@ export class RpcPool<Hash extends string> {
       })
   }
 
-  /** Runs the work on a node, which rests after a fault of its own. @throws errors that are not of an RPC call */
+  /** Runs the work on a node, which rests if it failed. @throws errors of the work itself, which no RPC call caused */
   async #ask<T>(node: RpcNode, work: (call: RpcCall) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
@@ -435,7 +436,7 @@ export class RpcPool<Hash extends string> {
       )
   }
 
-  /** @param last null where every node was resting */
+  /** Error for a call that no node answered. @param last error of the last call; null where no node could be called */
   #unavailable(last: Error | null = null): ChainUnavailableError {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
     const cause =

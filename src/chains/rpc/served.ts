@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** Caches an answer for some time, ms. Failures are not cached. */
+/** Caches an answer for `forMs`. Failures are not cached. */
 export function cacheForDuration<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
   return cacheByKey(ask, { forMs: () => forMs, most: 1 })
 }
@@ -8,7 +8,7 @@ export function cacheForDuration<T>(forMs: number, ask: () => Promise<T>): () =>
 export interface CacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
-  /** Most cached answers. The oldest is dropped. */
+  /** Maximum number of cached answers. One more drops the oldest answer. */
   most: number
   /** Cache key of a call. Default: all arguments. */
   keyOf?: (...of: A) => string

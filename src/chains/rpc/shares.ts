@@ -1,17 +1,17 @@
 import type { CapacityShare } from './node.js'
 
 /**
- * Users of the nodes beside the indexer. Each has its own rests and limits, so that none takes nodes from another.
- * `judge` reads balances for payments. The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens`
- * and `wallets`.
+ * Parts of the daemon that call nodes, besides the indexer. Each has its own back-offs and call limits, so that no part
+ * delays another. `judge` reads balances for payments. The API's requests use `api` (quotes, payments), `refunds`,
+ * `status`, `tokens` and `wallets`.
  */
 export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
-/** Limits what anonymous requests of one kind can make the API ask of a node. */
+/** Limits the calls to a node that anonymous API requests of one kind can cause. */
 const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
 /**
- * Limits of the consumers whose calls anonymous requests cause. The limit of `judge` allows all of its concurrent
- * requests.
+ * Limits of each consumer's calls to a node. The limit of `judge` allows all of its concurrent requests. `relay` has no
+ * limit, because no anonymous request causes its calls.
  */
 export const RPC_CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
   relay: undefined,

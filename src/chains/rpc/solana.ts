@@ -3,7 +3,7 @@ import type { RpcFault } from './errors.js'
 import { createEvmRpcCaller } from './evm.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
-/** Level of agreement on a block (`confirmed`: two thirds voted; `finalized`: irreversible). */
+/** Commitment level of a block (`confirmed`: two thirds of the stake voted for it; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
 
 /** Several nodes of one Solana cluster; genesis hashes in base58. */
@@ -19,7 +19,7 @@ const LIGHT: ReadonlySet<string> = new Set([
   'getGenesisHash',
   'getSlot',
 ])
-/** 20 seconds of slots. Slots are shorter than the blocks of other chains. */
+/** Number of slots by which the heads of honest nodes may differ: 20 s. Slots are shorter than other chains' blocks. */
 const BEHIND_SLOTS = 50
 /** Concurrent requests to a node. Hundreds of transactions are read in parallel. */
 const AT_ONCE = 16

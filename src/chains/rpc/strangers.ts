@@ -2,13 +2,13 @@ import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
 import { fallbackIfUndecided, type RpcCall, type RpcNodes } from './nodes.js'
 
-/** How long "unknown" is cached, ms. Short, since the transaction may be on its way. */
+/** How long the state of an unknown transaction is cached, ms. Short, since the transaction may be on its way. */
 const UNKNOWN_MS = 2_000
 const SEEN_MS = 1_000
 /** How long a final state is cached, ms. Not for ever, since an operator's rewind may change it. */
 const CONFIRMED_MS = 60_000
 
-/** Lifetimes in the cache of transaction states, and its size. */
+/** Lifetimes of entries in the cache of transaction states, and the cache's size. */
 export const TX_STATE_CACHE_OPTIONS = {
   forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_MS
@@ -17,7 +17,7 @@ export const TX_STATE_CACHE_OPTIONS = {
   most: 10_000,
 }
 
-/** True if this state makes a status terminal. */
+/** True if this state of a transaction makes the registration status, which the API shows, final. */
 const isFinal = (seen: ChainTx | PaymentTx): seen is Extract<ChainTx | PaymentTx, MinedTx> =>
   seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 
@@ -51,5 +51,5 @@ export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   return seen.isOurs ? fallbackIfUndecided(agreed, { ...seen, isConfirmed: false }) : agreed
 }
 
-/** Lifetime in the cache of balances, and its size. */
+/** Lifetime of entries in the cache of balances, and the cache's size. */
 export const BALANCE_CACHE_OPTIONS = { forMs: () => 3_000, most: 10_000 }
