@@ -42,7 +42,7 @@ const authoritiesOf = ({ relay, treasury }: Authorities) => ({
   treasury_authority: treasury,
 })
 
-/** Instruction that changes the authorities. The admin authority signs. */
+/** Instruction that changes the registrar's relay and treasury authorities. The admin authority signs. */
 export const setAuthoritiesInstruction = (
   registrar: Registrar,
   admin: PublicKey,
@@ -50,7 +50,10 @@ export const setAuthoritiesInstruction = (
 ): TransactionInstruction =>
   registrar.instruction('set_authorities', authoritiesOf(named), { admin_authority: admin })
 
-/** Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present one signs. */
+/**
+ * Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present admin
+ * authority signs.
+ */
 export const proposeAdminInstruction = (
   registrar: Registrar,
   admin: PublicKey,

@@ -48,7 +48,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     ...portFor('api'),
     tokenBalance,
     recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
-    /** Balances for the judge of payments, read with a share of its own. */
+    /** Reads balances for the payment judge, with call limits of its own. */
     balances: createTokenBalancePort(rpc.forUse('judge'), readWalletTokenBalance),
     family: SOLANA,
     chain: null as number | null,

@@ -11,7 +11,7 @@ export interface RawTransaction {
   transaction: { signatures: string[]; message: { accountKeys: string[] } }
   meta: {
     err: unknown
-    /** null where the node does not record them */
+    /** Null where the node does not record inner instructions. */
     innerInstructions: { instructions: RawInstruction[] }[] | null
     /** Addresses that a versioned transaction loads, which follow `accountKeys`. */
     loadedAddresses?: { writable: string[]; readonly: string[] } | null
@@ -20,24 +20,24 @@ export interface RawTransaction {
 
 interface RawInstruction {
   programIdIndex: number
-  /** base58 */
+  /** The instruction's data in base58. */
   data: string
 }
 
-/** A payment for a name on the hub. */
+/** A payment for a name on the hub, as the program's event reports it. */
 export interface HubNamePayment extends PaidQuote {
   /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }
 
-/** End of a payment, identified by its number among payments of its kind. */
+/** Outcome of a payment, which is identified by its number among payments of its kind. */
 interface SeenEnd {
   of: Payment['target']['kind']
   outcome: PaymentOutcome
   sequence: bigint
 }
 
-/** A payment for a community name. Buffers have 32 bytes. */
+/** A payment for a community name, as the program's event reports it. Buffers have 32 bytes. */
 export interface SeenCommunityPayment {
   sequence: bigint
   payer: Buffer
@@ -57,7 +57,7 @@ export interface SeenCommunityPayment {
 
 /** Events of a transaction at the registrar, in order. A failed transaction has none. */
 export interface DecodedTransaction {
-  /** True if the transaction, which may have failed, names the program. */
+  /** True if the program is among the transaction's accounts, even if the transaction failed. */
   isOurs: boolean
   payments: HubNamePayment[]
   communityPayments: SeenCommunityPayment[]
@@ -76,7 +76,7 @@ export const transactionWithoutEvents = (isOurs = false): DecodedTransaction => 
 
 /** Discriminator of an instruction that carries an event (Anchor's `emit_cpi!`). */
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
-/** Longest event in base58, checked before decoding because decoding is quadratic. */
+/** Maximum length of an event in base58, checked before decoding because the time of decoding grows quadratically. */
 const EVENT_MAX_CHARS = 360
 const UNKNOWN_MAX_CHARS = 120
 

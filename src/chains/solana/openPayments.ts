@@ -8,9 +8,9 @@ import type { PaymentAccount, Registrar } from './registrar.js'
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
 
 /**
- * Reads the accounts of payments of either kind, in order. Null for a payment whose money was paid out: a later payment
- * may use its account.
- * @throws RpcError transient for a node before `minSlot`
+ * Reads the accounts of payments, for names and for community names, in order. Null for a payment whose money was paid
+ * out, even if a later payment uses its account.
+ * @throws RpcError transient for a node that has not reached `minSlot`
  */
 export async function readOpenPayments(
   call: RpcCall,

@@ -64,7 +64,7 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
   return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
 }
 
-/** Time of the cluster's clock account, by which the program decides, ms. */
+/** Time in the cluster's clock account, ms: the program compares its deadlines with it. */
 async function readClock(call: RpcCall): Promise<number> {
   const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')

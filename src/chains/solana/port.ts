@@ -10,9 +10,12 @@ export interface SolanaQuote extends RegistrationQuote {
   expiresAt: Date
 }
 
-/** A network's Solana cluster. */
+/** A network's Solana cluster as the API sees it. */
 export interface SolanaPort extends PaymentPort {
-  /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */
+  /**
+   * Quotes a registration.
+   * @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped
+   */
   quote(request: RegistrationRequest): Promise<SolanaQuote>
 }
 

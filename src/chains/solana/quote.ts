@@ -25,7 +25,7 @@ export const HUB_DELIVERY_GAS = 150_000n
 const QUOTE_LIFETIME_S = 600
 /** How long a blockhash is cached, ms. It is valid for a minute at least. */
 const BLOCKHASH_MS = 2_000
-/** Names quoted in one part: each part takes a few ms. */
+/** Names quoted before other requests get their turn: two names take a few ms. */
 const AT_ONCE = 2
 
 export interface QuoterOptions {

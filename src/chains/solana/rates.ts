@@ -5,16 +5,16 @@ import { createContractReader } from '../evm/contracts/read.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
 import { cacheForDuration } from '../rpc/served.js'
 
-/** Chainlink's AggregatorV3Interface. */
+/** Functions of a Chainlink price feed (AggregatorV3Interface). */
 const AGGREGATOR = parseAbi([
   'function decimals() view returns (uint8)',
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ])
 
 const FEEDS = ['ethUsd', 'solUsd'] as const
-/** Lifetime of cached rates. */
+/** Lifetime of cached rates, ms. */
 const SERVES_MS = 2_000
-/** Period in which a price is compared with the previous one. A change over a longer time counts as the market's. */
+/** Period, ms, in which a price is compared with the previous price. A change over a longer time is accepted. */
 const REMEMBERED_MS = 10 * 60_000
 
 export interface HubRates {
@@ -49,7 +49,7 @@ export function createRateReader(
     )
 
   const read = async (): Promise<HubRates> => {
-    // no feed limits the gas price, so the lowest of the nodes' answers counts
+    // no feed bounds the gas price, so the lowest of the nodes' answers is used
     const gasPrices: bigint[] = []
     const ask = async (call: RpcCall): Promise<HubRates> => {
       const ratesOfNode = await readRates(call, feeds)
@@ -104,7 +104,7 @@ async function readPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
   return { answer, decimals, updatedAtS: Number(updatedAt) }
 }
 
-/** A price of an aggregator (AggregatorV3: `latestRoundData`, `decimals`). */
+/** A price of a Chainlink feed (AggregatorV3: `latestRoundData`, `decimals`). */
 export interface PriceFeedAnswer {
   /** US dollars times 10^decimals. */
   answer: bigint
@@ -114,9 +114,9 @@ export interface PriceFeedAnswer {
 }
 
 interface PriceBounds {
-  /** Greatest accepted age of a price. */
+  /** Greatest accepted age of a price, seconds. */
   maxAgeSeconds: number
-  /** Largest accepted change since the earlier price. */
+  /** Largest accepted change since the previous quotes' price, percent. */
   maxMovePercent: number
 }
 
@@ -135,7 +135,7 @@ export function priceFeedProblem(
   const ageS = nowS - updatedAtS
   if (ageS > bounds.maxAgeSeconds) return `it is ${ageS} s old`
   if (!earlier) return null
-  // scaled to the same decimals, since a feed may be replaced by one with other decimals
+  // both prices are scaled to the same decimals, since a feed may be replaced by a feed with other decimals
   const now = answer * 10n ** BigInt(earlier.decimals)
   const then = earlier.answer * 10n ** BigInt(price.decimals)
   const moved = now > then ? now - then : then - now
@@ -144,7 +144,7 @@ export function priceFeedProblem(
   return null
 }
 
-/** An ETH is 10^18 wei, a SOL 10^9 lamports. */
+/** Wei per lamport if an ETH cost as much as a SOL: an ETH is 10^18 wei, a SOL is 10^9 lamports. */
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
 /** Converts wei to lamports, rounded up. */

@@ -47,13 +47,13 @@ export async function assertNodeHasSlot(
     throw new MissingDataError(`the node stands still at slot ${newest}, before slot ${slot}`)
 }
 
-/** Numbers of payments at a program: for names on the hub, and for community names. */
+/** How many payments a program has taken: for names on the hub, and for community names. */
 export interface PaymentCounts {
   names: number
   communityNames: number
 }
 
-/** The program's state. Null before the program is initialized. @throws RpcError transient for malformed data */
+/** Reads the program's state account. Null before initialization. @throws RpcError transient for malformed data */
 export const readRegistrarState = async (
   call: RpcCall,
   registrar: Registrar,
@@ -71,12 +71,12 @@ async function readStateAt(call: RpcCall, registrar: Registrar, commitment: Comm
   }
 }
 
-/** Numbers of payments as of a slot. */
+/** How many payments a program had taken as of a slot. */
 export interface PaymentCountsAtSlot extends PaymentCounts {
   slot: number
 }
 
-/** Reads the numbers of payments: 0 before the program is initialized. */
+/** Reads how many payments the program has taken: 0 before the program is initialized. */
 export async function readPaymentCounts(
   call: RpcCall,
   registrar: Registrar,
@@ -87,7 +87,10 @@ export async function readPaymentCounts(
   return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
-/** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
+/**
+ * Longest time for which a payment is held, ms: 1 to 30 days, fixed when the program was initialized.
+ * @throws MissingDataError before the initialization
+ */
 export async function readMaxHoldingMs(
   call: RpcCall,
   registrar: Registrar,
@@ -110,7 +113,7 @@ interface AccountOptions {
   dataSlice?: { offset: number; length: number }
 }
 
-/** An answer, with the slot as of which the node gave it. */
+/** A node's answer, with the slot as of which it is true. */
 interface AtSlot<T> {
   context: { slot: number }
   value: T
@@ -139,7 +142,7 @@ export interface ReadAtOptions {
 
 /**
  * Reads accounts that the program owns. Null for missing accounts.
- * @throws RpcError transient for a node before `minSlot`
+ * @throws RpcError transient for a node that has not reached `minSlot`
  */
 export async function readRegistrarAccounts(
   call: RpcCall,
@@ -166,7 +169,7 @@ export async function readRegistrarAccounts(
   })
 }
 
-/** Limit of getMultipleAccounts and getSignatureStatuses. */
+/** Most items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limit is 100 and 256. */
 const ACCOUNTS_AT_ONCE = 100
 
 async function inPages<T, R>(
@@ -206,12 +209,13 @@ export async function readLatestBlockhash(
   return value
 }
 
-/** Limit of getSignaturesForAddress. */
+/** Most signatures in one answer of getSignaturesForAddress: the nodes' limit. */
 const PAGE = 1_000
-/** Longest list of transactions. Of a longer one the oldest half is returned first. */
+/** Most transactions in a list. Where there are more, the older ones are returned first. */
 const MOST_LISTED = 1_000_000
 /**
- * Time limit of a list, since a hostile node may never end it. Shorter than a step's, to leave time for another node.
+ * Time limit of listing, ms, since a hostile node may never end its list. Shorter than a step's time limit, to leave
+ * time for another node.
  */
 const LIST_MS = 180_000
 
@@ -226,10 +230,10 @@ export interface ListTransactionsOptions {
 }
 
 /**
- * Lists the successful transactions that mention the program, newest first, page by page down to the known ones. Only
- * an empty page ends the list: some providers return shorter pages than requested.
- * @returns the list, and the newest signature seen, which may be of a failed transaction; null where newer transactions
- * are left out
+ * Lists the successful transactions that mention the program, newest first, page by page down to the known
+ * transactions. Only an empty page ends the list: some providers return shorter pages than requested.
+ * @returns `listed`, and `newest`: the newest signature seen, which may be of a failed transaction, or null where newer
+ * transactions are left out
  * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(
@@ -267,7 +271,7 @@ export async function listTransactions(
   }
 }
 
-/** A node does not support a transaction's version. Another node, or this one later, may. */
+/** A node does not support a transaction's version. Another node may, or the same node after an update. */
 export class UnsupportedVersionError extends MissingDataError {}
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
@@ -291,7 +295,7 @@ export async function readListedTransaction(
   }
 }
 
-/** Highest transaction version to accept. All are, since only keys and inner instructions are read. */
+/** Highest transaction version to accept: any version, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
 /**
@@ -307,7 +311,7 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options])
   if (!tx?.meta) return null
-  // a broken proxy may mix up answers
+  // a broken proxy may return the answer of another request
   if (tx.transaction.signatures[0] !== signature)
     throw transientError(
       `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`,

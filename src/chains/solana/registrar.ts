@@ -12,30 +12,30 @@ export const registrarCoder = new BorshCoder(registrarIdl)
 /** The program's single state account. */
 export interface RegistrarState {
   adminAuthority: PublicKey
-  /** Account that may become the admin authority. Null: none is proposed. */
+  /** Account that may accept to become the admin authority. Null where no account is proposed. */
   proposedAdmin: PublicKey | null
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
-  /** Number of payments; the first has sequence 1. */
+  /** Number of payments for names on the hub; the first has sequence 1. */
   sequence: bigint
-  /** Lamports that are settled and not withdrawn. */
+  /** Lamports of settled payments that the treasury authority has not withdrawn. */
   keptLamports: bigint
-  /** Lamports of payments that are not decided. */
+  /** Lamports of payments that are not settled, refunded or reclaimed. */
   heldLamports: bigint
   /** Number of payments for community names; the first has sequence 1. */
   communitySequence: bigint
-  /** Time after which a payer may take an undecided payment back. */
+  /** Time after which a payer may take an undecided payment back, seconds. */
   reclaimSeconds: bigint
 }
 
-/** An undecided payment: its account, and its number among all payments. */
+/** Identifies an undecided payment for a name on the hub: fields that give its account's address, and its number. */
 export interface UndecidedPaymentKey {
   payer: PublicKey
   quoteId: Uint8Array
   sequence: bigint
 }
 
-/** Account of an undecided payment. */
+/** Decoded account of an undecided payment for a name on the hub. */
 export interface PaymentAccount extends UndecidedPaymentKey {
   lamports: bigint
   /** Unix seconds. From then on the payer may take the payment back. */
@@ -54,7 +54,7 @@ interface DeclaredAccount {
 
 export type Registrar = ReturnType<typeof createRegistrar>
 
-/** @param programIdText base58 */
+/** Instructions, addresses and decoders of a registrar program. @param programIdText the program's id in base58 */
 export function createRegistrar(programIdText: string) {
   const programId = new PublicKey(programIdText)
   const address = (seed: string, ...seeds: Uint8Array[]) =>
@@ -63,7 +63,7 @@ export function createRegistrar(programIdText: string) {
   const treasury = address('treasury')
   /** Account that signs the program's calls to itself, which carry events. */
   const eventAuthority = address('__event_authority')
-  /** Account of a payment. */
+  /** Address of the account of a payment for a name on the hub. */
   const payment = ({ payer, quoteId }: Pick<UndecidedPaymentKey, 'payer' | 'quoteId'>) =>
     address('payment', payer.toBytes(), quoteId)
   /** Accounts of this deployment, by their names in the IDL. */
@@ -93,7 +93,7 @@ export function createRegistrar(programIdText: string) {
     const data = registrarCoder.instruction.encode(name, args)
     return new TransactionInstruction({ programId, keys: [...keys, ...rest], data })
   }
-  /** Instructions that decide payments, signed by the relay authority. @param accountsOf accounts of a payment */
+  /** Builder of instructions that decide payments, signed by the relay authority. @param accountsOf of a payment */
   const decide =
     <Key extends { sequence: bigint }>(name: string, accountsOf: (payment: Key) => AccountMeta[]) =>
     (relayAuthority: PublicKey, payments: readonly Key[]): TransactionInstruction =>
@@ -128,9 +128,9 @@ export function createRegistrar(programIdText: string) {
       }
       return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
-    /** Settles payments: the money becomes withdrawable. */
+    /** Instruction that settles payments: the treasury may withdraw their money. */
     settle: decide('settle', accountsOf),
-    /** Refunds payments to their payers. */
+    /** Instruction that refunds payments to their payers. */
     refund: decide('refund', accountsOf),
     /** Instruction that takes back a payment that nobody has decided in time. The payer signs. */
     reclaim: (key: UndecidedPaymentKey): TransactionInstruction =>
@@ -139,7 +139,7 @@ export function createRegistrar(programIdText: string) {
         { sequence: toAnchorNumber(key.sequence) },
         { payer: key.payer, payment: payment(key) },
       ),
-    /** @throws RangeError for other data */
+    /** Decodes the program's state account. @throws RangeError for data of another account */
     decodeState(data: Buffer): RegistrarState {
       const { proposedAdmin, ...fields } = decodeRegistrarAccount<
         RegistrarState & { proposedAdmin: PublicKey }
@@ -149,12 +149,12 @@ export function createRegistrar(programIdText: string) {
         proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin,
       }
     },
-    /** @throws RangeError for other data */
+    /** Decodes an undecided payment's account. @throws RangeError for data of another account */
     decodePayment: (data: Buffer) => decodeRegistrarAccount<PaymentAccount>('Payment', data),
   }
 }
 
-/** Decodes an account, without its bumps. @throws RangeError for other data */
+/** Decodes an account of the IDL, without its bump seeds. @throws RangeError for data of another account */
 export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
   try {
     const { bump, treasuryBump, eventBump, reserved, ...fields } = toProjectFields(

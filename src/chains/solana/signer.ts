@@ -23,10 +23,10 @@ import {
 } from './reads.js'
 import { type Registrar, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
 
-/** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
+/** Decisions about payments: for names on the hub (settle, refund), and for community names (refuse, release). */
 export type PaymentDecision = 'settle' | 'refund' | 'refuse' | 'release'
 
-/** A transaction in a block. `error` is null when it succeeded. */
+/** State of a transaction in a block. `error` is null when the transaction succeeded. */
 export interface SolanaTxStatus {
   isConfirmed: boolean
   /** Reason in snake_case: an error of the program's IDL, or of the runtime. */
@@ -38,9 +38,9 @@ export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
 /** Fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000n
-/** Prices of compute units are in millionths of a lamport. */
+/** Micro-lamports per lamport: prices of compute units are in micro-lamports. */
 const MICRO = 1_000_000
-/** Compute units of a full batch, with room. */
+/** Compute units that a batch of the largest size needs at most. */
 const MAX_BATCH_UNITS = 200_000
 
 export interface SolanaSignerOptions {
@@ -71,14 +71,14 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const { value } = await call<{ value: number }>('getBalance', asked)
         return BigInt(value)
       }),
-    /** The relay authority that the program has stored. Null before it is initialized. */
+    /** The relay authority that the program has stored. Null before the program is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       return (
         (await rpc.onOneNode((call) => readRegistrarState(call, registrar, commitment)))
           ?.relayAuthority ?? null
       )
     },
-    /** Statuses of transactions by signature, read from the same node after its height and slot. */
+    /** Reads a node's block height and slot, then the statuses of transactions (by signature) from the same node. */
     statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {
         const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [
@@ -102,7 +102,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
     /**
-     * Signs one decision about payments of one kind. Nothing is sent.
+     * Signs a transaction with one decision about payments of one kind. Nothing is sent.
      * @param attempt from 0; each attempt offers a higher price
      */
     sign: (
@@ -114,7 +114,10 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
       }),
-    /** Sends a transaction, in base64. Repeatable. @returns why the nodes refused it; null when they accepted it */
+    /**
+     * Sends a transaction (base64); may be repeated.
+     * @returns why the nodes refused it; null when a node accepted it
+     */
     send: (raw: string): Promise<string | null> =>
       rpc.toEveryNode(
         (call) => send(call, raw, commitment),
@@ -166,8 +169,8 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
 }
 
 /**
- * Signs with one node's answers: a simulation limits the compute units, and recent prices for these accounts give the
- * price.
+ * Signs a transaction from one node's answers: a simulation limits the compute units, and recent prices for the same
+ * accounts give the price.
  */
 async function signOn(
   call: RpcCall,
@@ -181,7 +184,7 @@ async function signOn(
     call<EpochInfo>('getEpochInfo', [{ commitment }]),
     readUnitPrice(call, instruction, fees),
   ])
-  // until the node has caught up, nothing new is signed
+  // a node whose height is far behind its blockhash has not caught up: nothing is signed
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
     throw transientError(
       `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
@@ -201,7 +204,7 @@ async function signOn(
   }
 }
 
-/** A blockhash is valid for 150 blocks. The rest is for blocks between two answers. */
+/** Most blocks for which a blockhash may be valid: 150, and 150 for blocks that pass between two answers. */
 const MOST_VALID_BLOCKS = 300
 /** Most compute units that a transaction may request. */
 const MAX_UNITS = 1_400_000
@@ -210,7 +213,7 @@ interface Simulation {
   value: { err: unknown; unitsConsumed?: number }
 }
 
-/** Compute units to request for a transaction: the simulation's, with a margin. Some nodes do not simulate. */
+/** Compute units to request for a transaction: used in a simulation, plus a margin. Some nodes do not simulate. */
 async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
@@ -225,10 +228,10 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
 
 /** Lowest price after a failed attempt, millionths of a lamport for a compute unit. */
 const LEAST_RAISED = 1_000
-/** Percentile of the recent blocks' prices that is paid. */
+/** Percentile of the recent blocks' prices that the first attempt pays. */
 const PERCENTILE = 75
 
-/** Price that most recent blocks asked for these accounts. Doubled by each attempt, and limited by the cap. */
+/** Compute unit price that most recent blocks took for the same accounts; doubled by each attempt, at most the cap. */
 async function readUnitPrice(
   call: RpcCall,
   instruction: TransactionInstruction,

@@ -9,11 +9,11 @@ import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
-/** Commitment that wallets show their users. */
+/** Commitment at which balances are read: the commitment at which wallets show balances to their users. */
 export const WALLET_COMMITMENT = 'confirmed'
 /** Reads an account without its data: anybody may name an account of megabytes as a token. */
 const OWNER = { commitment: WALLET_COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
-/** Position of the balance in spl-token's `Account`. Token-2022 uses the same. */
+/** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
 const AMOUNT = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
@@ -40,7 +40,7 @@ export const createTokenAccountInstruction = (
     data: Buffer.of(CREATE_IDEMPOTENT),
   })
 
-/** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
+/** Reads the decimals of a mint of SPL Token. Null for any other address, also for a Token-2022 mint. */
 export async function readMintDecimals(call: RpcCall, mint: PublicKey): Promise<number | null> {
   const [decimals, account] = await Promise.all([
     readMintDecimalsOrNull(call, mint),
@@ -49,7 +49,7 @@ export async function readMintDecimals(call: RpcCall, mint: PublicKey): Promise<
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
-/** Decimals of a mint of either token program. Null for anything else, which nodes refuse. */
+/** Reads the decimals of a mint of SPL Token or Token-2022. Null for any other address, which nodes refuse. */
 export async function readMintDecimalsOrNull(
   call: RpcCall,
   mint: PublicKey,
@@ -64,7 +64,8 @@ export async function readMintDecimalsOrNull(
 }
 
 /**
- * "Invalid params", by which nodes report that an address is not a mint, and their wordings of it, as message or data.
+ * JSON-RPC code "invalid params", by which nodes report that an address is not a mint, and their wordings, which are in
+ * the error's message or data.
  */
 const INVALID_PARAMS = -32_602
 const NO_MINT = /mint|find account|token account/i
@@ -78,7 +79,7 @@ function isNoMint(error: unknown): boolean {
   )
 }
 
-/** Sum of all the wallet's accounts of a token of either program, base units. 0 where the address is not a mint. */
+/** Sum of a wallet's token accounts of a mint, SPL Token or Token-2022, base units. 0 where the address is no mint. */
 export async function readTokenBalance(
   call: RpcCall,
   owner: PublicKey,

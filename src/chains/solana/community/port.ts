@@ -76,7 +76,7 @@ export const readWalletTokenBalance = (
   wallet: string,
 ): Promise<bigint> => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** The payer's associated token account, or another one where only that account holds enough. */
+/** The payer's associated token account, or another token account of the payer where only that account holds enough. */
 async function paidToken(
   call: RpcCall,
   payer: PublicKey,

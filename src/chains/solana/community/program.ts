@@ -9,7 +9,7 @@ import {
 } from '../registrar.js'
 import { associatedTokenAddress } from '../tokens.js'
 
-/** Key of an open payment. The payer chooses the number. */
+/** Identifies an open payment for a community name. The payer chooses the number. */
 interface CommunityPaymentKey {
   payer: PublicKey
   /** Below 2^64. */
@@ -34,9 +34,9 @@ export interface PaymentToken {
   source?: PublicKey
 }
 
-/** Fields of a payment from which an instruction that decides the payment is built. */
+/** Fields of a payment for a community name that its deciding instruction (`refuse`, `release`) needs. */
 export interface NumberedPayment extends CommunityPaymentKey {
-  /** Number of the payment among all payments. */
+  /** Number of the payment among the program's payments for community names. */
   sequence: bigint
   /** The mint; null for SOL. */
   token: PublicKey | null
@@ -49,7 +49,7 @@ export interface NumberedPayment extends CommunityPaymentKey {
  */
 type CommunityState = 'held' | 'refused' | 'released'
 
-/** Account of a payment whose money is still in the program. */
+/** Account of a payment for a community name whose money is still in the program. */
 export interface CommunityPaymentAccount extends NumberedPayment {
   amount: bigint
   /** Unix seconds. From then on the payer may take the payment back, if it is still held. */
@@ -75,7 +75,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
     token
       ? [readonlyAccount(token), writableAccount(vault(token)), writableAccount(account(token))]
       : []
-  /** Accounts of a decision. @param paid account that gets the money */
+  /** Accounts of an instruction that decides a payment. @param paid account that gets the money */
   const accountsFor = (paid: (payment: NumberedPayment) => PublicKey) => (one: NumberedPayment) => [
     ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
     ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
@@ -84,17 +84,17 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
   return {
     paymentAccount,
     vault,
-    /** Gives payments back to their payers. */
+    /** Instruction that gives payments back to their payers. The relay authority signs. */
     refuse: decide(
       'refuse_community',
       accountsFor(({ payer }) => payer),
     ),
-    /** Pays payments out to their recipients. */
+    /** Instruction that pays payments out to their recipients. The relay authority signs. */
     release: decide(
       'release_community',
       accountsFor(({ recipient }) => recipient),
     ),
-    /** Pays in SOL, or in a token. Signed by the payer. */
+    /** Instruction that pays for a community name, in SOL or in a token. The payer signs. */
     pay(terms: CommunityPaymentTerms, token?: PaymentToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
@@ -126,7 +126,7 @@ export function createCommunityProgram({ address, instruction, decide }: Registr
         { owner, payment: paymentAccount(payment), payer: payment.payer },
         tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint)),
       ),
-    /** @throws RangeError for data of another account */
+    /** Decodes the account of a payment for a community name. @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
       const {
         token,

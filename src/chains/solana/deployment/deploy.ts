@@ -89,7 +89,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
-/** Null for a program that can not be upgraded. */
+/** Reads a deployed program's code and upgrade authority. Null where no upgradeable program has this id. */
 export async function readDeployedProgram(
   rpc: SolanaRpc,
   programId: PublicKey,

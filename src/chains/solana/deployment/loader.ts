@@ -18,7 +18,7 @@ import {
   writableAccount,
 } from '../registrar.js'
 
-/** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
+/** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
 const PROGRAM_DATA_TAG = 3
 export const BUFFER_HEADER_BYTES = 37
@@ -31,7 +31,7 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
-/** Account that the code is written into. The same payer, program and code give the same account. */
+/** Account into which a program's code is written. The same payer, program and code give the same account. */
 export async function bufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
@@ -42,7 +42,7 @@ export async function bufferAddress(payer: PublicKey, program: PublicKey, code: 
 }
 
 /**
- * Instruction that creates the buffer. `payer` signs, pays, and may write into it.
+ * Instructions that create the buffer account. `payer` signs and pays, and may write into the buffer.
  * @param lamports the buffer's rent
  */
 export function createBufferInstructions(
@@ -82,7 +82,7 @@ export const writeBufferInstruction = (
   )
 
 /**
- * Instruction that makes the program from the buffer. The program's key and `payer` sign. `payer` becomes upgrade
+ * Instructions that create the program from the buffer. The program's key and `payer` sign. `payer` becomes upgrade
  * authority.
  */
 export function deployBufferInstructions(
@@ -133,7 +133,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** True if the code is the registrar's, with only zeros behind it. */
+/** True if the code is the registrar's. Zeros may follow it. */
 export function isRegistrarCode(code: Buffer): boolean {
   const own = registrarCode()
   return (
