@@ -46,7 +46,7 @@ import {
 
 export interface ChainHeads {
   latest: BlockHeader
-  /** Number of the last confirmed block. Negative while there is none. */
+  /** Number of the last confirmed block. Negative while no block is confirmed. */
   confirmed: number
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
@@ -61,22 +61,21 @@ export interface EvmChain extends EvmPort {
   /** Measures how long each stage of indexing takes. */
   readonly stages: StageClock
   /**
-   * The same chain with a node pool of its own for another consumer, so that its faults and rate limits do not affect
-   * this one.
+   * The same chain with a node pool of its own for another consumer, so that the consumer's faults and rate limits do
+   * not affect this chain's pool.
    */
   forUse(use: NodeConsumer): EvmChain
   /**
-   * The same chain for anonymous API requests: each kind of call has its own share of the nodes, and answers are
-   * cached.
+   * The same chain for anonymous API requests: each kind of call has call limits of its own, and answers are cached.
    */
   forStrangers(): EvmPort
-  /** @throws ChainUnavailableError */
+  /** Reads the newest and the last confirmed block. @throws ChainUnavailableError */
   heads(): Promise<ChainHeads>
-  /** The newest head, cached for `HEAD_CACHE_MS`. */
+  /** Numbers of the newest and the last confirmed block, cached for `HEAD_CACHE_MS`. */
   head: TransactionQuery['head']
 }
 
-/** Lifetime of a cached head, shared by concurrent status polls. */
+/** Lifetime of a cached head, which concurrent status polls share, ms. */
 const HEAD_CACHE_MS = 250
 /** How long the search for a replaced transaction is not repeated: one search may take dozens of calls. */
 const REPLACEMENT = {
@@ -226,7 +225,7 @@ async function owedOn(
   const by = (contract: Hex) => (call: RpcCall) => readMoneyOwedToPayer(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
-    // an address that was configured by mistake has no contract
+    // a refusal counts as nothing owed: an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
       rpc.onOneNode((call) => fallbackIfRefused(by(contract)(call), [])),
     ),

@@ -33,8 +33,8 @@ import {
 import { type RecordedContracts, type RunningHashInput, runningHashInputs } from './record.js'
 
 /**
- * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
- * messages. Both give payments and their ends.
+ * Decoded logs of the configured contracts in some blocks. A hub gives entries, received messages and credits. A spoke
+ * gives sent messages. A payments contract on either gives payments and their outcomes (`ends`).
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
@@ -45,7 +45,7 @@ export interface DecodedLogs {
   ends: ConfirmedOutcome[]
   /** What the logs add to the running hashes of their contracts. */
   record: RunningHashInput[]
-  /** Position of each log in its chain, ascending. */
+  /** Position of each log in its chain (`logPosition`), ascending. */
   places: number[]
 }
 
@@ -69,7 +69,7 @@ export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
 export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
-/** Event topics of hub and spoke. */
+/** First topics of the events of hub and spoke. */
 export const BID_TOPIC = CONTRACT_EVENTS.bid.topic
 export const BID_WITH_REFERRAL_TOPIC = CONTRACT_EVENTS.bidWithReferral.topic
 const MINIMUM_TOPIC = CONTRACT_EVENTS.minimumSet.topic
@@ -87,9 +87,9 @@ const REGISTRATION_TOPICS = {
 
 export interface ContractAddresses {
   role: 'hub' | 'spoke'
-  /** Hub or spoke, lower case. */
+  /** Address of the hub or spoke, lower case. */
   contract: Hex
-  /** Contract for community payments, lower case. */
+  /** Address of the contract that takes community payments, lower case. Absent where there is none. */
   communityPayments?: Hex | undefined
 }
 
@@ -120,16 +120,18 @@ export function isRegistrationLog(
   )
 }
 
-/** True if the number of bids in a `Received` log fits the tables' column. A third-party contract may log any number. */
+/**
+ * True if the number of bids in a `Received` log fits the tables' column. A third-party contract may log any number.
+ */
 const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
 
 /**
- * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Logs of
- * third-party contracts that ours could not emit are skipped.
+ * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Skips logs
+ * of third-party contracts that clusterd's contracts could not emit.
  * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a log that our contracts can't have emitted
+ * @throws RpcError transient for a log that its contract can't have emitted
  */
 export async function decodeLogs(
   call: RpcCall,

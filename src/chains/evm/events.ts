@@ -3,10 +3,10 @@ import type { Hex } from '../chain.js'
 import { RefutedAnswerError } from '../rpc/errors.js'
 import type { RawLog } from './logs.js'
 
-/** One of our contracts on a chain. */
+/** Kind of a clusterd contract on a chain. */
 export type ContractKind = 'hub' | 'spoke' | 'payments'
 
-/** Solidity types of event fields. They differ only in their padding. */
+/** Solidity types of event fields. Their 32-byte words differ only in their padding. */
 type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
 /** Number of leading zero hex digits of each type's 32-byte word. */
@@ -41,7 +41,7 @@ function shapeOf(declaration: string): EventShape {
   }
 }
 
-/** Every event of our contracts that is read (contracts/evm/src/interfaces). */
+/** Every event of clusterd's contracts that is read (contracts/evm/src/interfaces). */
 export const CONTRACT_EVENTS = {
   bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
   bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),

@@ -6,15 +6,15 @@ export interface GasFees {
 
 /** Least priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
-/** Room for the base fee to rise: six full blocks in a row. */
+/** Factor by which the base fee may rise before the transaction is priced out: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n
 /**
  * Nodes accept a replacement only if both fields rise by at least 10 % (geth's price bump; other clients ask no more).
  */
 const BUMP_PERCENT = 110n
 /**
- * A transaction that no mempool accepted can be replaced at any price. Doubling reaches thirty times the price in five
- * steps.
+ * Factor of each further offer for a transaction that no mempool accepted: it can be replaced at any price, and
+ * doubling reaches thirty times the price in five offers.
  */
 const OFFER_FACTOR = 2n
 
@@ -33,7 +33,7 @@ export function estimateGasFees(
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
-/** The base fee of the next block, calculated back from an estimate. */
+/** The base fee of the next block, calculated from the fees that `estimateGasFees` returned. */
 export const baseFeePerGasOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
@@ -85,7 +85,7 @@ const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
 /**
- * The highest gas price to pay where none is configured: twenty times the median price of recent blocks, or twenty
+ * The highest gas price to pay where no cap is configured: twenty times the median price of recent blocks, or twenty
  * times the tip that the node suggests where that is higher. At least 1 gwei.
  */
 export const defaultGasPriceCapWei = (

@@ -17,11 +17,11 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** How long a mempool's demanded tip counts, ms: its price floor may fall again. */
+/** How long the tip that a mempool demanded is used, ms: the mempool's price floor may fall again. */
 const DEMAND_MS = 600_000
 
 /**
- * Remembers the tip that a mempool demanded when it refused a transaction, wei. 0 while none has. Kept in memory only.
+ * Remembers, in memory, the tip that a mempool demanded when it refused a transaction, wei. 0 while no mempool has.
  */
 export function createDemandedTipMemory() {
   let demandWei = 0n
@@ -30,7 +30,7 @@ export function createDemandedTipMemory() {
     get wei(): bigint {
       return performance.now() < untilMs ? demandWei : 0n
     },
-    /** @param wei null where a refusal names no tip */
+    /** Remembers the tip of a refusal. @param wei null where the refusal names no tip */
     note(wei: bigint | null): void {
       if (wei === null) return
       demandWei = wei
@@ -78,8 +78,8 @@ async function readCap(ask: RpcCall): Promise<bigint> {
 }
 
 /**
- * Creates a reader of the highest gas price at which anything is signed on a chain, wei. Calculated again every hour
- * where no cap is configured.
+ * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
+ * hour where no cap is configured.
  * @returns a function that throws ChainUnavailableError while no node has returned prices
  */
 export function createGasPriceCap(

@@ -11,7 +11,7 @@ import { type EvmChain, readHeads } from './chain.js'
 import { arePaymentsEnded, type PaymentToEnd } from './community/ending.js'
 import { getReceipt, hasSucceeded } from './logs.js'
 
-/** A job whose transactions share a nonce. */
+/** A relayer's job, whose attempts are transactions with the same nonce. */
 export type NonceJob = JobProgress<EvmJobTx>
 
 export interface TransactionSigner {
@@ -37,22 +37,22 @@ export interface MinedReceipt {
 }
 
 /**
- * A job as the nodes see it. The nonce is read before the receipts: otherwise a transaction that is mined in between
- * looks lost.
+ * State of a job on the chain, from the nodes' answers. The nonce is read before the receipts: otherwise a transaction
+ * that is mined in between would look lost.
  */
 export interface NonceJobState {
   /** Number of the newest block. */
   head: number
-  /** Whether the job's effect is on chain. Another sender may have caused it. */
+  /** Whether the job's effect is on chain. Another sender may have caused the effect. */
   done: (typeof DONE_STATES)[number]
   /**
    * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
    * `unconfirmed`, `confirmed`: used in a block.
    */
   nonce: (typeof NONCE_STATES)[number]
-  /** Receipt of the job's transaction that was mined. */
+  /** Receipt of the job's mined transaction. Null where none was mined. */
   mined: MinedReceipt | null
-  /** True if more than one node confirms the view. */
+  /** True if more than one node confirms this state. */
   isSure: boolean
 }
 
@@ -61,15 +61,15 @@ export type NonceJobStateOnNode = Omit<NonceJobState, 'isSure'> & { confirmedHea
 /** States of a nonce, the least used first. */
 const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
 
-/** Stages of a job's effect, the least first. */
+/** Whether a job's effect is on chain: the values, the least advanced first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 
 /** The newest and the confirmed block at which a job is observed. */
 type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
- * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
- * confirm. Ignores nodes that have not yet reached the first node's confirmed block.
+ * Combines several nodes' states of a job: the least advanced state that any node reports, and a receipt that two nodes
+ * confirm. Ignores nodes that have not reached the first node's confirmed block.
  */
 export function agreedNonceJobState(
   views: readonly NonceJobStateOnNode[],
@@ -153,8 +153,8 @@ async function readDone(
 }
 
 /**
- * An answer as of the newest confirmed block. Null where no block is confirmed, or where the node does not have that
- * state (after a restart). Callers treat null as unconfirmed.
+ * An answer as of the newest confirmed block. Null where no block is confirmed, or where the node does not have the
+ * state of that block (after a restart). Callers treat null as unconfirmed.
  */
 const atConfirmed = async <T>(
   confirmed: number,

@@ -14,7 +14,7 @@ export interface RawLog {
   blockHash: Hex
   transactionHash: Hex
   logIndex: Hex
-  /** Seconds, hex; only some nodes return it. */
+  /** Time of the block, Unix seconds in hex. Only some nodes return it. */
   blockTimestamp?: Hex | null
   removed?: boolean
 }
@@ -25,7 +25,7 @@ export type RawReceipt = { logs: RawLog[] } & Record<
   Hex
 > & {
     gasUsed?: Hex | null
-    /** A quantity. Some nodes pad it, or write it as a JSON number. */
+    /** 1 for success, 0 for failure, in hex. Some nodes pad it with zeros, or write it as a JSON number. */
     status: unknown
     /** Missing from nodes before Berlin, and from some other clients. */
     effectiveGasPrice?: Hex | null
@@ -82,7 +82,10 @@ export async function getBlockHeader(
   return header
 }
 
-/** @throws RpcError transient where a header is not the parent of the next */
+/**
+ * Checks that consecutive headers are of one fork.
+ * @throws RpcError transient where one is not the next one's parent
+ */
 export function assertHeadersLinked(headers: readonly BlockHeader[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
@@ -91,7 +94,7 @@ export function assertHeadersLinked(headers: readonly BlockHeader[]): void {
       )
 }
 
-/** Filter by our contracts and first topics. */
+/** Filter of logs by their contracts and first topics. */
 export interface LogFilter {
   /** Addresses, at least one, lower case. */
   addresses: readonly Hex[]
@@ -142,8 +145,9 @@ async function listLogs(
 }
 
 /**
- * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
- * before it has the logs. Confirmed logs are therefore checked against the record, or read again.
+ * Reads the logs of one block by its hash (EIP-234), so that a node on another fork can't answer. A node may announce a
+ * block before it has the logs. Confirmed logs are therefore checked against the contracts' running hashes, or read
+ * again.
  * @throws RpcError
  */
 export async function getBlockLogs(
@@ -160,21 +164,21 @@ export async function getBlockLogs(
 const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
-/** Transaction and position of a log, as the database stores them. */
+/** Transaction, block and index of a log, as the database stores them. */
 export const logLocation = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
   txHash: fromHex(transactionHash),
   block: Number(blockNumber),
   logIndex: Number(logIndex),
 })
 
-/** More logs than a block can have. */
+/** More logs than a block can have: factor of the block number in a position. */
 const LOGS_OF_BLOCK = 1e6
 
 /** Position of a log in its chain, as one number that grows with block and log index. */
 export const logPosition = ({ blockNumber, logIndex }: RawLog): number =>
   Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
 
-/** Block number of a position. */
+/** Block number of a log's position (`logPosition`). */
 export const blockOfLogPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
 
 /**

@@ -6,8 +6,8 @@ import { createContractReader } from './contracts/read.js'
 const registrarAbi = parseAbi(['function nameForAddr(address) view returns (string)'])
 
 /**
- * The primary name that an account set at a reverse registrar (ENSIP-19). Null if it set none, or if the registrar does
- * not have this function, such as Ethereum's first registrar.
+ * Reads the primary name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
+ * registrar does not have this function, such as Ethereum's first registrar.
  */
 export async function readPrimaryName(
   call: RpcCall,

@@ -18,7 +18,7 @@ import { type BlockHeader, getBlockHeader, type RawLog } from './logs.js'
 /** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface RecordingContract {
   kind: 'hub' | 'payments'
-  /** Lower case. */
+  /** Address in lower case. */
   address: Hex
 }
 
@@ -32,11 +32,11 @@ export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communit
 /** Running hashes of a chain's contracts, 32 bytes each, in the order of `recordingContracts`. */
 export type ChainRecord = readonly Buffer[]
 
-/** What a log adds to the running hash of its contract. */
+/** What a log adds to its contract's running hash. */
 export interface RunningHashInput {
   /** Index of the contract in `recordingContracts`. */
   contractIndex: number
-  /** The event's 32-byte words, in hex without a prefix. */
+  /** Topics and data of the event as 32-byte words, in hex without a prefix. */
   words: string
 }
 
@@ -60,13 +60,13 @@ export function recordingContracts({
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
-/** Record before the first log. */
+/** Record (running hashes) before the first log: zeros. */
 export const emptyChainRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
   recordingContracts(contracts).map(() => Buffer.alloc(WORD))
 
 /**
- * Record as stored with a checkpoint. It includes the block's parent hash and the contracts' addresses, so the record
- * of another block or of other contracts is not mistaken for it.
+ * Encodes a record for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
+ * addresses, so `unpackRecord` ignores a record of another block or of other contracts.
  */
 export const packChainRecord = (
   contracts: RecordedContracts,
@@ -81,7 +81,7 @@ export const packChainRecord = (
 /** Bytes for each contract in a stored record: its address and its running hash. */
 const STORED = 20 + WORD
 
-/** Running hash of each contract as of a checkpoint. Null for contracts that were not stored with the checkpoint. */
+/** Decodes a stored record: each contract's running hash, or null for a contract that was not stored. */
 export function unpackChainRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
@@ -95,7 +95,8 @@ export function unpackChainRecord(
 }
 
 /**
- * What logs of a chain add to its record: for each event the words of its fields, in the contract's order.
+ * What logs of a chain add to its contracts' running hashes: the 32-byte words of each event, in the order in which the
+ * contract hashes them.
  * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event (`isLogOfEvent`)
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
@@ -123,7 +124,7 @@ export function runningHashInputs(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
-    // a payment's id is a hash of all its fields, so it stands for them
+    // of a payment only the id is added, which is a hash of all its fields
     const topics = contract.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
     if (contract.kind === 'hub') words += log.data.slice(2)
@@ -146,7 +147,7 @@ export function extendChainRecord(
   return after
 }
 
-/** Id of a payment, calculated from all words of its two logs (ICommunityPayments.sol, `idOf`). */
+/** Id of a payment, calculated from the fields in its logs `Bid` and `Held` (ICommunityPayments.sol, `idOf`). */
 function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   const word = (log: RawLog | null, i: number) => log?.data.slice(2 + 64 * i, 66 + 64 * i) ?? ''
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
@@ -158,8 +159,8 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 export type RecordBlock = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
- * Reads a chain's record from its contracts as of a block.
- * @param number of the block, for nodes that accept no hash; without it such nodes can't answer
+ * Reads the running hashes (record) of a chain's contracts as of a block.
+ * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
  */
 export async function readChainRecord(
@@ -172,7 +173,7 @@ export async function readChainRecord(
   const hashes: Buffer[] = []
   for (const { address } of recordingContracts(contracts)) {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
-    // before its deployment the account has no code and has logged nothing
+    // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =
       answer === '0x' && (await readAt<Hex>(call, 'eth_getCode', address, block)) === '0x'
     const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
@@ -184,8 +185,8 @@ export async function readChainRecord(
 }
 
 /**
- * Reads about an account as of a block's hash, so that another fork can't answer (EIP-1898). Asks nodes that refuse
- * hashes by number, between two reads of the header.
+ * Calls a method about an account as of a block hash, so that a node on another fork can't answer (EIP-1898). A node
+ * that refuses block hashes is asked by number, between two reads of the header.
  */
 async function readAt<T>(
   call: RpcCall,
@@ -213,5 +214,5 @@ async function readAt<T>(
   return answer
 }
 
-/** True if deployed code has a function `recordHash()`. Older versions of our contracts do not. */
+/** True if deployed code has the function `recordHash()`. Older versions of clusterd's contracts do not have it. */
 export const hasRecordHash = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)

@@ -15,12 +15,12 @@ import { errorSentence, isInternalError } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 
-/** A remote signer did not sign, or signed something else. Callers may try again. */
+/** A remote signer did not sign, or signed another transaction or message. Callers may try again. */
 export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
 }
 
-/** Ends well before PostgreSQL ends the transaction in which a nonce is given (4 s). */
+/** Timeout of a signature, ms: ends before PostgreSQL ends the database transaction that assigns the nonce (4 s). */
 const SIGN_LIMIT_MS = 2_000
 
 /**
@@ -83,21 +83,24 @@ export function accountWithoutKey(address: Hex): LocalAccount {
 const ofSigner = (error: unknown): SignerUnavailableError =>
   new SignerUnavailableError(`the remote signer: ${errorSentence(error)}`, { cause: error })
 
-/** @throws SignerUnavailableError where the signer gives no answer; errors of our own code as they are */
+/**
+ * Waits for the signer's answer.
+ * @throws SignerUnavailableError where the signer fails; programming errors unchanged
+ */
 function asked<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => {
     throw isInternalError(error) ? error : ofSigner(error)
   })
 }
 
-/** Parses an answer of the signer. Every error in it is the signer's fault. @throws SignerUnavailableError */
+/** Parses an answer of the signer. Every error in parsing is the signer's fault. @throws SignerUnavailableError */
 async function read<T>(parse: () => Promise<T>): Promise<T> {
   return parse().catch((error: unknown) => {
     throw ofSigner(error)
   })
 }
 
-/** @throws SignerUnavailableError */
+/** Checks that the recovered signer is the account. @throws SignerUnavailableError */
 function checkSigner(signer: Hex, address: Hex): void {
   if (!isAddressEqual(signer, address))
     throw new SignerUnavailableError('the remote signer signed something else, or with another key')

@@ -34,20 +34,20 @@ import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
-/** A job's view of its chain and signer. Each method throws the errors of the transport. */
+/** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
 export type NonceSender = ReturnType<typeof createNonceSender>
 
-/** Gas that the endpoint uses around the receiver's call, with a margin. Measured: 70,000. */
+/** Gas that LayerZero's endpoint uses besides the receiver's call, with a margin. Measured: 70,000. */
 const ENDPOINT_GAS = 100_000n
 /** Gas for each earlier packet that is verified but not executed: the endpoint iterates over them. */
 const GAS_PER_PACKET_BEHIND = 2_600n
-/** Floor price of a non-zero byte of calldata (EIP-7623). */
+/** Gas for a non-zero byte of calldata, at the floor price (EIP-7623). */
 const GAS_PER_BYTE = 40n
 const TX_GAS = 21_000n
 /** Largest gas limit of a transaction (EIP-7825). */
 const MAX_TX_GAS = 1n << 24n
 
-/** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
+/** Caches a node's answers during one batch of jobs, so that all jobs of the batch see the same head. */
 export type RpcCallCache = (ask: RpcCall) => RpcCall
 
 /** Starts a cache for one batch. Failed calls are not cached. */
@@ -69,8 +69,9 @@ export function createRpcCallCache(): RpcCallCache {
 }
 
 /**
- * @param memo cache shared by the batch's jobs, for calls before anything is sent
- * @param demand tip that mempools demanded for the signer's transactions
+ * Creates the functions that prepare, sign and send a job's transactions.
+ * @param memo cache shared by the batch's jobs, for calls before a transaction is sent
+ * @param demand memory of the tip that mempools demanded for the signer's transactions
  */
 export function createNonceSender(
   { chain, account }: TransactionSigner,
@@ -89,7 +90,7 @@ export function createNonceSender(
       )
       return agreedNonceJobState(views, config.local)
     },
-    /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
+    /** Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. */
     prepare: (job: NonceJob, purpose: TxPurpose): Promise<SimulatedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
@@ -113,7 +114,7 @@ export function createNonceSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** Like `broadcast`. A tip that a refusal names raises the next estimates. */
+    /** As `broadcastTransaction`. A tip that a refusal names raises the next estimates of fees. */
     async broadcast(raw: Hex): Promise<number | null> {
       try {
         return await broadcastTransaction(rpc, raw)
@@ -128,8 +129,8 @@ export function createNonceSender(
 type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees; valueWei: bigint }
 
 /**
- * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which stays in
- * use.
+ * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which is still
+ * used.
  * @returns the newest block when a node accepted the transaction; null where that block could not be read
  * @throws the node's refusal; ChainUnavailableError
  */
@@ -189,7 +190,7 @@ async function prepareCall(
   from: Hex,
   { call, valueWei, demandWei }: CallOrder,
 ): Promise<SimulatedTx> {
-  // a rewind removed the payments: their fields are unknown until they are read again
+  // a rewind removed the payments: their fields are unknown until the indexer has read them again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask, demandWei)
@@ -203,7 +204,7 @@ async function prepareCall(
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
     const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // checked here, before the job takes a nonce
+    // the balance is checked here, before the job takes a nonce
     return balance < maxTransactionCostWei(gas, fees, valueWei)
       ? { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
       : { gas, fees }
@@ -214,10 +215,10 @@ async function prepareCall(
   }
 }
 
-/** Error with which the hub's `deliver` reverts. */
+/** Error with which the hub's `deliver` reverts above its daily limit. */
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 
-/** The failure of a simulated call. A bid above the daily limit of deliveries can never succeed, so it is permanent. */
+/** Failure of a simulated call. Permanent for a single bid above the daily delivery limit, which can never succeed. */
 async function failureOf(ask: RpcCall, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: PARKED_ABOVE_DELIVERY_LIMIT }
@@ -233,8 +234,9 @@ async function isAboveLimit(
 }
 
 /**
- * Gas limit with which the receiver gets the gas that the packet's options ask for, within the limit of a transaction.
- * The endpoint forwards all but a 64th of its remaining gas (EIP-150). Null for calls without such options.
+ * Gas limit with which the receiver gets the gas that the packet's options ask for, at most the largest gas limit of a
+ * transaction. The endpoint forwards all but a 64th of its remaining gas (EIP-150). Null for calls that execute no
+ * packet.
  */
 async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | null> {
   if (call.kind !== 'execute') return null

@@ -19,8 +19,8 @@ const CALL_GAS = '0x5b8d80' // 6 million
 /** Most checks of one wallet at once for one caller, so that they do not delay the wallet owner's own checks. */
 const OF_ONE_WALLET = 4
 /**
- * How long it is cached whether a wallet has code. Code may be deployed at any moment and then stays. Most wallets have
- * none and need no further call.
+ * Cache of whether a wallet has code. Code may be deployed at any moment and then remains. Most wallets have no code
+ * and need no further call.
  */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
 
@@ -48,7 +48,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmPort['isValidSi
       )
     underWay.set(of, before + 1)
     try {
-      // with a single node, a lying node can sign for every address
+      // two nodes are asked, because a single lying node could confirm a signature for any address
       const isSigned = rpc.quorum((call) => probe(call, data))
       const isDisputed = (error: unknown) => error instanceof DisagreementError
       return await fallbackOnExpectedError(fallbackIfRefused(isSigned, false), isDisputed, false)
@@ -69,7 +69,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmPort['isValidSi
   }
 }
 
-/** Null for a wrapped signature that is malformed or not accepted. */
+/** Calldata of the probe. Null for a wrapped (ERC-6492) signature that is malformed or not accepted. */
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureCheckQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
@@ -95,6 +95,9 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
   }
 }
 
-/** Runs the probe: an `eth_call` without a receiver that "deploys" its answer. Any answer but `YES` is a no. */
+/**
+ * Runs the probe (SignatureProbe.sol): an `eth_call` without a receiver returns its answer as "deployed code". True for
+ * the answer `YES` only.
+ */
 const probe = async (call: RpcCall, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

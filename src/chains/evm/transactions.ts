@@ -27,7 +27,9 @@ interface RawTransaction {
 
 export interface TransactionQuery {
   hash: Hex
-  /** Newest block that was confirmed before the query: a later head may confirm a block of another fork. */
+  /**
+   * Newest block that was confirmed before the query. A head that is read later may confirm a block of another fork.
+   */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: ContractAddresses
@@ -35,7 +37,7 @@ export interface TransactionQuery {
   head(): Promise<{ latest: number; confirmed: number }>
 }
 
-/** @throws RpcError transient where the node contradicts itself */
+/** Reads a transaction's state from one node. @throws RpcError transient where the node contradicts itself */
 export async function readTransaction(
   call: RpcCall,
   { hash, confirmed, ours, head }: TransactionQuery,
@@ -50,7 +52,7 @@ export async function readTransaction(
     head(),
   ])
   if (!receipt) {
-    // just mined, and not indexed by the node yet: reported as pending
+    // the transaction was just mined, and the node has not indexed its receipt yet: reported as pending
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
     throw transientError('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
@@ -70,8 +72,8 @@ export async function readTransaction(
 }
 
 /**
- * Sender and nonce of a transaction, verified by its hash and signature. Both are stored permanently, so a node must not
- * be able to invent them.
+ * Sender and nonce of a transaction, verified by its hash and signature. Both are stored permanently, so a node must
+ * not be able to invent them.
  * @returns nulls if they can't be verified, as for transaction types that only some chains have
  */
 async function signedOrigin(
@@ -94,16 +96,16 @@ async function signedOrigin(
 }
 
 /**
- * Checks that an answer is about the requested transaction. A broken proxy may mix up answers, and a wrong one decides
- * the status for good.
+ * Checks that an answer is about the requested transaction. A broken proxy may return the answer of another request,
+ * which would decide the transaction's status permanently.
  */
 function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transientError(`${method}: asked for ${hash}, got ${got}`)
 }
 
 /**
- * True if the transaction calls one of our contracts. The address may also be inside the calldata, as in a call of a
- * smart wallet.
+ * True if the transaction calls one of the configured contracts, or has its address in the calldata, as a call through
+ * a smart wallet does.
  */
 function namesOurs(
   { to, input }: RawTransaction,
@@ -138,7 +140,8 @@ export async function findTransactionByNonce(
     error instanceof RpcError &&
     (error.fault === 'refused' || STATE_GONE.test(nodeMessagesIn(error)))
   /**
-   * A block with pruned state counts as "unused". If that is wrong, the block found does not contain the transaction.
+   * True if the nonce was used up to a block. False where the block's state is pruned; if that is wrong, the block
+   * found by the search does not contain the transaction.
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(

@@ -10,7 +10,7 @@ import { UNKNOWN_REFUSAL_REASON } from '../rpc/errorTable.js'
 export type TxErrorClass =
   /** The node already has exactly this transaction. Treated as sent. */
   | 'known'
-  /** The nonce is used, by a transaction of this job or by another one. */
+  /** The nonce was used by a mined transaction, of this job or of another one. */
   | 'used'
   /** The fees are too low. */
   | 'fee'
@@ -100,10 +100,10 @@ export const TX_ERROR_TABLE: readonly (readonly [TxErrorClass, string, RegExp])[
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
-/** Failure with a message that is in no row of the table. */
+/** Failure for an error whose message matches no row of the table. */
 const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL_REASON }
 
-/** The least tip or price that a mempool names in a refusal: in wei by geth and its forks, otherwise with a unit. */
+/** Matches the least tip or price in a mempool's refusal: in wei without a unit (geth, its forks), or in gwei. */
 const DEMAND =
   /(?:needed|required|minimum|at least|floor)[^\d\n…,]{0,40}?(\d{1,30}(?:\.\d{1,9})?)(?![\d.]) ?(gwei)?/i
 const WEI_PER_GWEI = 1e9
@@ -124,14 +124,14 @@ function wordsOf(error: unknown): string {
   const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
   )
-  // the failed method's name is not about the transaction either: "eth_chainId" says nothing of its chain
+  // the failed method's name is removed too: the name "eth_chainId" must not match as an error about the chain id
   return texts.join('\n').replace(METHOD_NAME, '')
 }
 
-/** Classifies a node's error. An unknown wording is transient, so an unknown wording never ends a job. */
+/** Classifies a node's error for a transaction. An unknown wording is transient, so it never ends a job. */
 export function classifyTxError(error: unknown): TxFailure {
   const chain: readonly ClientErrorFields[] = errorWithCauses(error)
-  // a node of a chain that is not configured is no fault of the transaction either
+  // a node that serves another chain is no fault of the transaction
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
     return { class: 'transient', reason: 'rate_limited' }

@@ -13,8 +13,6 @@ import { airdropDistributorAbi } from '../contracts/index.js'
 import { createContractReader, encodeCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
-/** Airdrop distributors (AirdropDistributor.sol). */
-
 const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
   [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
 
@@ -38,14 +36,17 @@ const CLAIMED = getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' })
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
 export const CLAIMED_EVENT_TOPIC = toEventSelector(CLAIMED)
 
-/** Leaf and receiver of a `Claimed` log; null for a log of another form. */
+/** Decodes leaf (index, account, amount) and receiver of a `Claimed` log. Null for a log of another form. */
 export const decodeClaimedLog = (log: RawLog) =>
   parseEventLogs({ abi: [CLAIMED], logs: [log as unknown as Log] })[0]?.args ?? null
 
-/** Latest end of claims that a JavaScript Date can hold, Unix seconds. Our distributors end within five years. */
+/** Latest end of claims that a JavaScript Date can hold, Unix seconds. Airdrops of clusterd end within five years. */
 const LATEST_S = 8_640_000_000_000n
 
-/** Null where the contract is not a distributor, or never ends. @throws RpcError */
+/**
+ * Reads a distributor's terms. Null where the contract is not a distributor, or its claims never end.
+ * @throws RpcError
+ */
 export async function readDistributorTerms(call: RpcCall, address: Hex) {
   const read = createContractReader(call, address, airdropDistributorAbi)
   const parts = Promise.all([read('merkleRoot'), read('token'), read('operator'), read('endsAt')])
@@ -58,15 +59,15 @@ export async function readDistributorTerms(call: RpcCall, address: Hex) {
     token,
     /** Unix seconds. */
     endsAtS: Number(endsAt),
-    /** Signer of permissions; the zero address for none. */
+    /** Account that signs claim permissions. The zero address where there is none. */
     operator,
   }
 }
 
-/** Clients request the same permissions repeatedly, and a signature takes about a millisecond. */
+/** Number of cached signatures. Clients request a permission repeatedly, and signing takes about a millisecond. */
 const KEPT_SIGNATURES = 10_000
 
-/** Caches the newest signatures, which are deterministic (RFC 6979). */
+/** Creates a signer that caches its newest signatures, which are deterministic (RFC 6979). */
 export function createPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({

@@ -15,7 +15,7 @@ import { createContractReader, encodeCall } from '../contracts/read.js'
 import { decodeHubMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
 
-/** Call on the destination chain that advances a packet. */
+/** Contract call of a relayer's job: target and calldata, without its value. */
 export interface BridgeCall {
   to: Hex
   data: Hex
@@ -33,7 +33,7 @@ export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => 
   ]),
 })
 
-/** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
+/** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
 export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
@@ -69,7 +69,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
   return {
     isExecuted,
     isVerified: isExecuted || storedHash === payloadHash(packet),
-    /** Earlier packets that are not executed yet, over which the endpoint iterates when it executes this packet. */
+    /** Number of earlier unexecuted packets, over which the endpoint iterates when it executes this packet. */
     behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
   }
 }
@@ -89,7 +89,9 @@ export interface PaidBid {
   referral: Uint8Array
 }
 
-/** `Hub.deliver`: skips bids that were placed before. Restricted to the relayer. Emits `Received` for each. */
+/**
+ * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each.
+ */
 export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
   data: encodeCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
@@ -104,7 +106,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
   referral: toHex(referral),
 })
 
-/** @param block number or tag in JSON-RPC form */
+/** True if the hub has placed all of these bids as of a block. @param block number or tag in JSON-RPC form */
 export async function readPaymentDeliveredFlags(
   call: RpcCall,
   hub: Hex,

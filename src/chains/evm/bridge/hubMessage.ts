@@ -47,8 +47,8 @@ export function decodeHubMessage(message: Uint8Array): HubCall {
 }
 
 /**
- * Names that a message bids for on our hub, in the message's order: canonical names, or raw words in hex. Empty when
- * the hub refuses the whole message. Null for a withdrawal.
+ * Names for which a message bids on the hub, in the message's order: canonical names, or raw 32-byte words in hex.
+ * Empty when the hub refuses the whole message. Null for a withdrawal.
  */
 export function namesOfHubCall(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null
@@ -59,7 +59,7 @@ export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   try {
     const { functionName, args } = decodeFunctionData({ abi: CALLS, data: toHex(calldata) })
     if (functionName === 'placeBids') return bidsOf(args[0], args[1])
-    // viem's decoder accepts any 32 bytes as an address
+    // viem's decoder accepts any 32 bytes as an address; the hub requires twelve leading zero bytes
     const isAddress = calldata.subarray(4, 16).every((byte) => byte === 0)
     return isAddress ? { kind: 'withdrawal' } : UNDECODABLE
   } catch {

@@ -5,7 +5,7 @@ import { concatHex, encodePacked, type Hex, keccak256 } from 'viem'
  * bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
  */
 export interface Packet {
-  /** Counts from 1 per (sender, dstEid, receiver). */
+  /** Number of the packet, counted from 1 per (sender, dstEid, receiver). */
   nonce: bigint
   srcEid: number
   /** Address in 32 bytes, lower-case hex. */
@@ -23,7 +23,7 @@ const VERSION = 1
 const HEADER_BYTES = 81
 const GUID_BYTES = 32
 
-/** keccak256 of nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver bytes32, packed (LayerZero's GUID.sol). */
+/** Packet id: keccak256 of packed nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver bytes32 (GUID.sol). */
 export const packetGuid = (path: PacketPath): Hex =>
   keccak256(
     encodePacked(
@@ -42,7 +42,7 @@ export const packetHeader = (path: PacketPath): Hex =>
 export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
   keccak256(concatHex([packet.guid, packet.message]))
 
-/** The `encodedPayload` of `PacketSent`. */
+/** Encodes a packet as the `encodedPayload` of the event `PacketSent`. */
 export const encodePacket = (packet: Packet): Hex =>
   concatHex([packetHeader(packet), packet.guid, packet.message])
 

@@ -1,12 +1,12 @@
 import { concatHex, encodePacked, type Hex, size } from 'viem'
 
 /**
- * Options of type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then per option worker u8, size u16 (of
- * the rest), kind u8 and data. clusterd builds and executes exactly one `lzReceive` option: gas u128, and value u128
- * unless zero.
+ * Execution options of a packet, type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then per option worker
+ * u8, size u16 (of the rest), kind u8 and data. clusterd builds and executes exactly one `lzReceive` option: gas u128,
+ * and value u128 unless zero.
  */
 export interface LzReceiveOption {
-  /** Gas for the receiver. */
+  /** Gas for the receiver's call. */
   gas: bigint
   /** Value delivered with the message, wei of the destination. */
   value: bigint
@@ -19,7 +19,10 @@ const GAS_BYTES = 16
 /** Largest value that an option can deliver: 128 bits. */
 export const MAX_VALUE_WEI = (1n << 128n) - 1n
 
-/** @throws IntegerOutOfRangeError (viem) for a field of more than 128 bits */
+/**
+ * Encodes options with one lzReceive option.
+ * @throws IntegerOutOfRangeError (viem) for a field of more than 128 bits
+ */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   const data =
     value === 0n

@@ -21,9 +21,9 @@ import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
 /** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
-/** How long the bridge's fees are cached, ms. The quote's margin covers what changes meanwhile. */
+/** Lifetime and size of the cache of the bridge's fees. The quote's margin covers changes in that time. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
-/** How long the owner's settings of a spoke are cached. */
+/** How long a spoke's gas settings, which its owner may change, are cached, ms. */
 const NEEDS_MS = 30_000
 
 interface Delivery {
@@ -66,8 +66,8 @@ export function createSpokeQuoter(
     const gas = bidsBase + perName * BigInt(names.length)
     const delivery = { message: encodeHubMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
     const [fee, feeWithoutValue] = await fees(delivery)
-    // cost of the bids in the gas token. Where the token is ETH this is their sum. Otherwise it is what their value
-    // adds to the quote.
+    // cost of the bids in the gas token: the bids' sum where the token is ETH, otherwise the amount by which the bids'
+    // value raises the fee
     const delivered = feeWithoutValue === null ? sum : fee - feeWithoutValue
     if (fee < delivered || delivered <= 0n)
       throw new BridgeError(`the bridge quotes ${fee} for delivering ${delivered}`)
@@ -87,8 +87,8 @@ export function createSpokeQuoter(
 }
 
 /**
- * Splits the registration fee among the names. The last bid takes the rounding difference, so the shares add up
- * exactly.
+ * Splits the registration fee among the names in proportion to their bids. The last name takes the rounding difference,
+ * so the parts add up exactly.
  */
 function share(
   names: RegistrationRequest['names'],

@@ -21,7 +21,7 @@ export interface PaymentToEnd {
 export const GAS_PER_REFUSAL = 31_000n
 
 const abi = communityPaymentsAbi
-/** ICommunityPayments.Outcome */
+/** Values of the contract's enum `ICommunityPayments.Outcome`. */
 const NONE = 0
 export const HELD_PAYMENT_OUTCOME = 1
 
@@ -73,7 +73,7 @@ export const contractPaymentStruct = ({
   referralAddress: referral ? toHex(referral) : zeroHash,
 })
 
-/** Address of a token in the contract. The zero address stands for the chain's coin. */
+/** Address that the payments contract uses for a token. The zero address stands for the chain's gas token. */
 export const tokenAddress = (token: string): Hex =>
   token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
@@ -85,7 +85,7 @@ export const readPaymentOutcomes = (
 ) => createContractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
- * True if the contract no longer holds any of the payments as of a block. Anybody may have ended them.
+ * True if the contract no longer holds any of the payments as of a block. Anybody may have ended the payments.
  * @throws RpcError transient where the block is older than one of the payments
  */
 export async function arePaymentsEnded(

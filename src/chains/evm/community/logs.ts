@@ -12,7 +12,7 @@ import { RefutedAnswerError } from '../../rpc/errors.js'
 import { CONTRACT_EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
-/** Event topics of the payments contract (ICommunityPayments.sol). Only `Bid` has no indexed id. */
+/** Event topics of the payments contract (ICommunityPayments.sol). All events but `Bid` have an indexed payment id. */
 export const PAYMENT_EVENT_TOPIC = CONTRACT_EVENTS.payment.topic
 export const HELD_EVENT_TOPIC = CONTRACT_EVENTS.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
@@ -23,7 +23,7 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
-/** Decodes the events that end a payment, in order. Skips logs without an id. */
+/** Decodes the events that end payments, in order. Skips logs without a payment id. */
 export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
@@ -31,8 +31,8 @@ export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =
   })
 
 /**
- * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`; `runningHashInputs`
- * checks the id.
+ * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`;
+ * `runningHashInputs` checks the id.
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */

@@ -27,9 +27,9 @@ const abi = communityPaymentsAbi
 type Paid = StoredPayment<CommunityNameTarget>
 
 /**
- * What a payments contract owes to a payer as of one block. Credits come first. Then come held payments that the payer
- * can reclaim, grouped by token. The other held payments follow, each with its time. A reclaim also withdraws the
- * token's credit.
+ * Money that a payments contract owes to a payer as of the newest block. Credits come first. Then come held payments
+ * that the payer can reclaim now, in batches by token. Held payments that can be reclaimed later follow, each with its
+ * time. A reclaim also withdraws the token's credit.
  */
 export async function readMoneyOwedToPayer(
   call: RpcCall,

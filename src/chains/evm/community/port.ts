@@ -20,7 +20,7 @@ import { releaseAndWithdrawCalldata, tokenAddress } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
-/** Hex digits of the probe's answer: `0x`, a flag and a number. */
+/** Number of characters of the probe's answer in hex: `0x`, a flag word and a number word. */
 const ANSWER_HEX = 2 + 2 * 64
 
 export function createCommunityPort(
@@ -71,9 +71,9 @@ export const readTokenBalance = (call: RpcCall, token: string, wallet: string): 
   askToken(call, token as Hex, encodeCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
- * Calls a token through a probe contract: an `eth_call` without a receiver "deploys" a flag and the token's answer.
- * Returns 0 where the token does not answer. An EVM failure of the probe itself also gives 0, because every node fails
- * in the same way.
+ * Calls a token through a probe contract (TokenProbe.sol): an `eth_call` without a receiver returns as "deployed code"
+ * a flag and the token's answer. Returns 0 where the token does not answer. An EVM failure of the probe itself also
+ * gives 0, because every node fails in the same way.
  */
 async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({

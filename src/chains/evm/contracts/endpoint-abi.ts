@@ -48,7 +48,7 @@ export const ulnAbi = parseAbi([
   'function executorConfigs(address oapp, uint32 eid) view returns (uint32 maxMessageSize, address executor)',
 ])
 
-/** Values of `configType` in `setConfig`. */
+/** Values of `configType` in the endpoint's `setConfig`: executor settings, verifier (ULN) settings. */
 export const CONFIG_TYPE = { EXECUTOR: 1, ULN: 2 } as const
-/** Count that means "no verifiers", since 0 means LayerZero's default. */
+/** Verifier count that means "no verifiers", since 0 means LayerZero's default. */
 export const NIL_DVN_COUNT = 255

@@ -15,7 +15,7 @@ import type { RpcCall } from '../../rpc/nodes.js'
 
 type View = 'view' | 'pure'
 
-/** Begins the code of an externally owned account that delegates to a contract (EIP-7702). */
+/** Prefix of the code of an externally owned account that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100'
 
 /** Encodes a call of a contract's function. */

@@ -28,16 +28,17 @@ import {
   STEP_ORDER,
 } from './item.js'
 
-/** Least number of independent verifiers that we advise: a single verifier can invent messages. */
+/** Least advised number of independent verifiers (DVNs): a single verifier can invent messages. */
 const ADVISED_DVNS = 2
 const DEFAULT = `LayerZero's default`
-/** Longest message that the executor accepts, as in LayerZero's default. */
+/** Longest message that the executor accepts, bytes, as in LayerZero's default. */
 const MESSAGE_BYTES = 10_000
 const NOBODY = pad(zeroAddress)
 
 /**
- * The LayerZero settings of a chain: for each remote chain its library, verifiers, executor and peer. A spoke sends and
- * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
+ * Compares the LayerZero settings of a chain with the desired settings: for each remote chain its library, verifiers,
+ * executor and peer. A spoke sends and the hub receives. Every setting is explicit, because LayerZero can change its
+ * defaults.
  */
 export async function compareBridgeSettings(
   ask: RpcCall,
@@ -133,7 +134,7 @@ async function pathItems(
   return items
 }
 
-/** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
+/** Reads the message library for a remote chain. The endpoint reverts where none is set, not even a default. */
 async function readLibrary(
   ask: RpcCall,
   { at, desired: { endpoint, role } }: BridgeContract,
@@ -171,7 +172,7 @@ const ulnOf = ({
   optionalDVNThreshold: optionalThreshold,
 })
 
-/** Text such as `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…`. */
+/** Verifier settings as text, such as `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…`. */
 function textOf({
   confirmations,
   requiredDVNCount,

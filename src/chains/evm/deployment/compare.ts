@@ -24,8 +24,8 @@ import {
 export type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired state of a network with its chains, hub first. Once every step has been executed, no item has a
- * step.
+ * Compares the desired deployment of a network with its chains, hub first. Once the steps of all items have been
+ * executed, no item has a step.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(
@@ -38,7 +38,7 @@ export async function compareNetworkDeployment(
     desired.map(async (one) => {
       const contracts = desiredContracts(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // a comparison of settings is meaningless where a contract is not ours or can't be deployed
+      // settings are not compared where a contract has other code than clusterd's or can't be deployed
       return {
         desired: one,
         contracts,
@@ -114,7 +114,7 @@ async function foundOf(
   return (await matchesContractCreation(ask, code, creation)) ? 'ours' : 'another'
 }
 
-/** What to do about a contract that can't be deployed. */
+/** Advice to the operator about a contract that can't be deployed. */
 function adviceOn(found: FoundCode, proxy: Hex): string {
   if (found === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
@@ -123,7 +123,7 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
   return 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
 }
 
-/** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
+/** Compares a contract's code: `ours`, `another` or `none`, with the deployment step where a deployment is possible. */
 export async function compareContractCode(
   ask: RpcCall,
   chain: string,
@@ -143,7 +143,9 @@ export async function compareContractCode(
   })
 }
 
-/** ABI of our contracts' settings. Hub, spoke and payments declare the functions that they share in the same way. */
+/**
+ * ABI of the settings of clusterd's contracts. Hub, spoke and payments declare their shared functions in the same way.
+ */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
 export const readSettingText = async (
@@ -153,7 +155,7 @@ export const readSettingText = async (
   args: readonly unknown[] = [],
 ) => String(await createContractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
-/** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
+/** Compares the owner of a deployed contract. Ownership is transferred in two steps. */
 export async function compareContractOwner(
   ask: RpcCall,
   at: Omit<OwnedContract, 'owner'>,

@@ -14,12 +14,14 @@ import {
 
 /**
  * Arachnid's deterministic deployment proxy, at this address on most public chains. Its calldata is a salt and creation
- * code, which it deploys by CREATE2 (EIP-1014). The deployed address does not depend on the caller and is known before.
+ * code, which it deploys by CREATE2 (EIP-1014). The contract's address does not depend on the caller and is known
+ * before the deployment.
  */
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
-/** Creation code of one of our contracts, constructor arguments included. */
+/** Deployment of a clusterd contract by the deterministic deployment proxy. */
 export interface ContractCreation {
+  /** Creation code with constructor arguments. */
   code: Hex
   /** Address at which the proxy deploys the contract. */
   address: Hex
@@ -49,7 +51,10 @@ export interface DesiredContract {
   creation: ContractCreation
 }
 
-/** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
+/**
+ * The contracts that a chain should have, hub or spoke first.
+ * @param hubEid LayerZero's endpoint id of the hub's chain
+ */
 export function desiredContracts(
   desired: DesiredChainDeployment,
   hubEid: number,
@@ -125,8 +130,8 @@ export const distributorContractCreation = (encoded: Hex): ContractCreation =>
   contractCreation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
 /**
- * True if deployed code equals what our creation code returns. The creation code runs in an `eth_call` on this chain,
- * so the comparison includes immutables.
+ * True if deployed code equals the code that clusterd's creation code returns. The creation code runs in an `eth_call`
+ * on this chain, so the comparison includes immutables.
  */
 export async function matchesContractCreation(
   ask: RpcCall,

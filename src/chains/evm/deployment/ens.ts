@@ -15,7 +15,7 @@ import type { DeploymentChain } from './send.js'
 export const ENS_REGISTRY: Hex = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
 
 /**
- * Functions of the registry. The NameWrapper, which may own a name in the registry, has `ownerOf` and the same
+ * Functions of the ENS registry. The NameWrapper, which may own a name in the registry, has `ownerOf` and the same
  * `setResolver`.
  */
 export const ensRegistryAbi = parseAbi([
@@ -68,7 +68,7 @@ export async function compareEnsDeployment(
     [0n, 1n].map((place) => readSettingText(ask, at.at, 'signers', [place])),
   )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new key takes the free slot first, so names resolve while the API processes change their keys
+  // a new signer takes the free slot first, so names resolve while the API processes change their keys
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
   const help = signs
@@ -94,7 +94,7 @@ export async function compareEnsDeployment(
   ]
 }
 
-/** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set it. */
+/** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set the resolver. */
 async function nameItem(
   ask: RpcCall,
   desired: DesiredEns,

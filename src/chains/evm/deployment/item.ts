@@ -16,8 +16,8 @@ export interface DeploymentStep {
 }
 
 /**
- * Order of the steps: later steps rely on earlier ones. Setting a peer opens the bridge. An ENS name leads to its
- * resolver.
+ * Order in which steps are sent: later steps rely on earlier steps. Setting a peer opens the bridge. Setting the
+ * resolver makes an ENS name resolve.
  */
 export const STEP_ORDER = {
   deploy: 0,
@@ -38,7 +38,7 @@ export interface ComparedSetting {
   found: string
   isRight: boolean
   rank: number
-  /** Null where the value is right, or where none of our transactions can change it. */
+  /** Null where the value is right, or where no transaction that clusterd builds can change it. */
   step: DeploymentStep | null
   advice?: string
 }
@@ -46,7 +46,7 @@ export interface ComparedSetting {
 /** A desired contract with the account that may change its settings. */
 export interface OwnedContract {
   chain: string
-  /** `hub`, `spoke`, `payments`, `ENS resolver` */
+  /** Kind of contract: `hub`, `spoke`, `payments` or `ENS resolver`. */
   what: string
   at: Hex
   owner: Hex
@@ -58,7 +58,7 @@ export interface BridgeContract extends OwnedContract {
   isDeployed: boolean
 }
 
-/** Steps of the items that differ from the desired state, in the order in which to send them. */
+/** Steps of the items that differ from the desired state, in the order in which to send the steps. */
 export const deploymentStepsOf = (items: readonly ComparedSetting[]): DeploymentStep[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
@@ -90,7 +90,7 @@ export function compareSetting(
   }
 }
 
-/** A call as a step, signed by the owner of the contract. */
+/** Step that calls a contract's function, signed by the contract's owner. */
 export function ownerCallStep(
   { chain, at, owner }: OwnedContract,
   call: {

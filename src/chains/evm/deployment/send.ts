@@ -18,7 +18,7 @@ export interface DeploymentChain {
   rpc: EvmRpc
 }
 
-/** Time for a transaction to be included. */
+/** Time within which a transaction must be included in a block, ms. */
 const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
@@ -87,7 +87,7 @@ async function offer(
   }
 }
 
-/** The node's failure of a sent transaction. Null where the node accepted it. @throws a transient failure */
+/** Why a node refused a sent transaction. Null where the node accepted the transaction. @throws a transient failure */
 async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
   try {
     await sent
