@@ -17,8 +17,8 @@ export interface MinedTx {
   block: number
   succeeded: boolean
   /**
-   * True if one of our contracts emitted a log in the transaction, or the transaction paid our program. Also true while
-   * a Solana node can't show the transaction.
+   * True if one of the configured contracts emitted a log in the transaction, or the transaction paid the configured
+   * program. Also true while a Solana node does not support the transaction's version.
    */
   isRegistration: boolean
   confirmations: Confirmations
@@ -28,12 +28,15 @@ export interface MinedTx {
 export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
 
 interface Sent {
-  /** Proved by the transaction's signature, like the nonce. Both are null for a type that only some chains have. */
+  /**
+   * Account that sent the transaction. Its signature proves sender and nonce. Both are null for a transaction type that
+   * only some chains have.
+   */
   sender: Hex | null
   nonce: number | null
   /**
-   * True if the transaction calls one of our contracts, or one of them emitted a log in it. Other transactions are not
-   * stored.
+   * True if the transaction calls one of the configured contracts, or one of them emitted a log in it. Other
+   * transactions are not stored.
    */
   isOurs: boolean
 }
@@ -80,8 +83,8 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * Asks a chain. Turns every error into a ChainUnavailableError, except the errors of this file and of our own code: a
- * node that refuses a plain call is as good as no node.
+ * Runs work that calls a chain's nodes. Turns their errors into ChainUnavailableError, also where a node refuses a
+ * read. The errors of this file and programming errors are not changed.
  * @param what beginning of the message, such as `chain "1"`
  */
 export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -130,7 +133,7 @@ export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
-/** Names are canonical. Addresses are texts as responses show them. */
+/** Payment for a community name, to be prepared. Names are canonical. Addresses are texts as responses show them. */
 export interface CommunityPaymentRequest {
   community: string
   name: string
@@ -164,7 +167,7 @@ export type ReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPaymentPort {
-  /** Network label of the interface: "1", "8453", ... */
+  /** Network label in the HTTP API: "1", "8453", ... */
   readonly label: string
   /** Address that takes payments, a contract or a program; null where none are taken. */
   readonly communityPayments: string | null
@@ -175,16 +178,17 @@ export interface CommunityPaymentPort {
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /**
-   * Like `tokenBalance`, but possibly a few seconds old. For checks that decide nothing and that anybody may request.
+   * Like `tokenBalance`, but possibly a few seconds old. For checks that decide no payment and that anybody may
+   * request.
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** Absent on chains where any address is accepted as a token. @throws ChainUnavailableError */
+  /** True if the address is a token. Absent on chains that accept any address. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
-  /** @throws ChainUnavailableError, also where the chain takes no payments */
+  /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPaymentTransaction>
   /**
-   * Transaction by which the recipient withdraws payments in one token. Null where none is needed, or where the chain
-   * takes no payments.
+   * Transaction by which the recipient withdraws payments in one token. Null where no transaction is needed, or where
+   * the chain takes no payments.
    */
   communityPayout?(
     payments: readonly StoredPayment<CommunityNameTarget>[],
@@ -219,7 +223,7 @@ export interface OwedMoneyQuery {
 }
 
 export interface RefundPort {
-  /** As of the chain's newest block. @throws ChainUnavailableError */
+  /** Money owed to a payer or held for the payer, as of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedMoneyQuery): Promise<MoneyOwedToPayer[]>
   /** LayerZero's id of the chain, absent where none is configured. */
   readonly eid?: number | undefined
@@ -241,7 +245,7 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly role: 'hub' | 'spoke'
   /** Gas token as the API returns it. `decimals` is always a number here, unlike in a quote. */
   readonly gasToken: { readonly symbol: string; readonly decimals: number }
-  /** True if the contracts are third-party; quotes are off. */
+  /** True if the chain's contracts are another operator's; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
@@ -252,7 +256,7 @@ export interface ChainPort extends CommunityPaymentPort {
   /** Largest bid, wei. Absent: 2^256 - 1. */
   readonly maxAmountWei?: bigint
   readonly refunds: RefundPort
-  /** @throws AmountError, ChainUnavailableError, BridgeError */
+  /** Quotes a registration. @throws AmountError, ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<RegistrationQuote>
 }
 
@@ -266,7 +270,8 @@ export interface EvmPort extends ChainPort {
   /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
   isValidSignature(question: SignatureCheckQuery): Promise<boolean>
   /**
-   * The primary name in ENS that an account set (ENSIP-19). Null if it set none, or if the registrar does not list names.
+   * The primary name in ENS that an account set (ENSIP-19). Null if it set none, or if the registrar does not list
+   * names.
    * @throws ChainUnavailableError
    */
   primaryName(registrar: Hex, account: Hex): Promise<string | null>
@@ -286,7 +291,7 @@ export interface EvmPort extends ChainPort {
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** Like `namesOfHubCall`, for a packet sent from this chain. */
+  /** Names for which a bridge packet from this chain bids. Empty where the hub refuses it. Null for a withdrawal. */
   namesOfPacket(packet: Uint8Array): string[] | null
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }

@@ -9,10 +9,13 @@ import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
 import { ChainUnavailableError, type CommunityPaymentPort, rethrowAsUnavailable } from './chain.js'
 import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 
-/** Source of balances, one per chain. */
+/** Reads token balances on one chain. */
 export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
-/** Reads balances for final decisions about payments. While nodes contradict each other, the payment waits. */
+/**
+ * Reads balances from two nodes, for final decisions about payments. While they contradict each other, the payment
+ * waits.
+ */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,
   balanceOf: (call: RpcCall, token: string, wallet: string) => Promise<bigint>,
