@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
 import { isTerminalStatus } from '../../src/registry/status.js'
 import { fundAddresses, localClients } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, type Stack } from '../../src/testing/index.js'
@@ -139,7 +139,7 @@ function senderOf({ networks }: Stack<'mainnet'>): (count: number) => Promise<Re
     }
     const isBridged = count % SPOKE_EVERY === SPOKE_EVERY - 1
     const name = `soak-${count}`
-    const hubCalldata = encodePlaceBids([{ name, amountWei: BID_WEI }], null)
+    const hubCalldata = encodePlaceBidsCalldata([{ name, amountWei: BID_WEI }], null)
     const bid = { to: hub.contracts.hub, data: hubCalldata, value: BID_WEI }
     const bridged = { from: account.address, hubCalldata, valueWei: BID_WEI, gas: BID_GAS }
     const call = isBridged ? await bridgeCall(spoke, bridged) : bid

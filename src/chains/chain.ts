@@ -110,7 +110,7 @@ export interface SignatureCheckQuery {
 }
 
 /** An allocation in the form that a distributor's claim takes. */
-export interface DistributorClaim {
+export interface AirdropDistributorClaim {
   index: number
   /** bytes32 */
   account: Buffer
@@ -121,7 +121,7 @@ export interface DistributorClaim {
 }
 
 /** Account that receives the allocation of an account on another chain, as the operator permitted. */
-export interface PermittedReceiver {
+export interface PermittedClaimReceiver {
   to: Hex
   /** Last second at which the permission is valid, Unix time. */
   deadlineS: number
@@ -129,7 +129,7 @@ export interface PermittedReceiver {
 }
 
 /** Operator key of airdrops: permits claims of accounts of other chains than EVM's (EIP-712). */
-export interface PermissionSigner {
+export interface ClaimPermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
 
@@ -163,7 +163,7 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-export type ReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
+export type PaymentReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPaymentPort {
@@ -192,7 +192,7 @@ export interface CommunityPaymentPort {
    */
   communityPayout?(
     payments: readonly StoredPayment<CommunityNameTarget>[],
-    sign: ReleaseSigner,
+    sign: PaymentReleaseSigner,
   ): Promise<{ to: Hex; data: Hex } | null>
 }
 
@@ -261,7 +261,7 @@ export interface ChainPort extends CommunityPaymentPort {
 }
 
 /** An EVM chain, on which names are bid for: transactions, quotes, packets. */
-export interface EvmPort extends ChainPort {
+export interface EvmChainPort extends ChainPort {
   readonly chain: number
   readonly chainId: number
   communityPayment(
@@ -276,9 +276,9 @@ export interface EvmPort extends ChainPort {
    */
   primaryName(registrar: Hex, account: Hex): Promise<string | null>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
-  claimData(claim: DistributorClaim): Hex
+  claimData(claim: AirdropDistributorClaim): Hex
   /** Calldata that pays an allocation of an account of another chain to an EVM account. */
-  claimForData(claim: DistributorClaim, to: PermittedReceiver): Hex
+  claimForData(claim: AirdropDistributorClaim, to: PermittedClaimReceiver): Hex
   readonly refunds: RefundPort & Required<Pick<RefundPort, 'withdrawal'>>
   /**
    * Current state of a transaction.
@@ -296,14 +296,15 @@ export interface EvmPort extends ChainPort {
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
-export const isEvmPort = (port: ChainPort): port is EvmPort => port.family === EVM
+export const isEvmChainPort = (port: ChainPort): port is EvmChainPort => port.family === EVM
 
 export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
 
 /** A chain on which names are paid for; the relayer delivers each payment at the hub. */
-export interface PaymentPort extends ChainPort {
+export interface PaymentChainPort extends ChainPort {
   /** @param id transaction id as responses show it @throws ChainUnavailableError */
   transaction(id: string): Promise<PaymentTx>
 }
 
-export const isPaymentPort = (port: ChainPort): port is PaymentPort => !isEvmPort(port)
+export const isPaymentChainPort = (port: ChainPort): port is PaymentChainPort =>
+  !isEvmChainPort(port)

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Api } from '../api/server.js'
-import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
+import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { readMirroredNetworks } from '../db/journal/copies.js'
@@ -253,7 +253,7 @@ export class Daemon {
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
       moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
-      permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
+      permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       primaryNames: primaryNames ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_EVENT_TOPIC, decodeClaimedLog } from '../chains/evm/airdrop/distributor.js'
 import { type EvmChain, readSharedConfirmedBlock } from '../chains/evm/chain.js'
-import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { logLocation, type RawLog, readLogsOfRange } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/evm.js'
 import {
@@ -17,7 +17,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
-import { type BlockRangeSource, readInRanges } from '../record/ranges.js'
+import { type BlockRangeSource, readBlocksInRanges } from '../record/ranges.js'
 import { createLogRangeWidth } from '../record/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -95,7 +95,7 @@ export class AirdropWatcher {
       sizeOf: ({ claims }) => claims.length,
     }
     // if nodes refuse the range as too large, only its first part is returned here; the next steps read the rest
-    const [range] = await readInRanges(
+    const [range] = await readBlocksInRanges(
       source,
       from,
       Math.min(confirmed, from + this.#width.blocks - 1),
@@ -155,7 +155,7 @@ const keyOf = ({ index, blockHash, txHash, receiver }: ClaimOnChain): string =>
 /** Reads the claims of some blocks, with the parent hash of the first block. @throws RpcError */
 async function readClaims(call: RpcCall, watched: WatchedAirdrop, from: number, to: number) {
   const filter = { addresses: [toHex(watched.distributor)], topics: [CLAIMED_EVENT_TOPIC] }
-  const { logs, first, last } = await readLogs(call, filter, from, to)
+  const { logs, first, last } = await readLogsOfRange(call, filter, from, to)
   return { claims: claimsOf(logs, watched), last, parentHash: first.parentHash }
 }
 

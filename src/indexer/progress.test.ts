@@ -1,6 +1,10 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { type BackfillProgress, createProgressLog, measureProgress } from './progress.js'
+import {
+  type BackfillProgress,
+  createBackfillProgressLog,
+  measureBackfillProgress,
+} from './progress.js'
 
 const progress = (doneBlocks: number): BackfillProgress => ({
   network: 'mainnet',
@@ -15,7 +19,7 @@ const progress = (doneBlocks: number): BackfillProgress => ({
 describe('the progress of a backfill', () => {
   it('is a log line every two seconds, and one at the end', () => {
     const lines: string[] = []
-    const show = createProgressLog(
+    const show = createBackfillProgressLog(
       pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) }),
     )
     for (const block of [1_200, 1_300, 4_000]) show(progress(block))
@@ -24,10 +28,10 @@ describe('the progress of a backfill', () => {
 
   it('has a speed, and a time left once blocks are done', () => {
     const of = { network: 'mainnet', label: '1', totalBlocks: 300, registrations: 1_000 } as const
-    expect(measureProgress({ ...of, doneBlocks: 0 }, Date.now() - 10_000)).toMatchObject({
+    expect(measureBackfillProgress({ ...of, doneBlocks: 0 }, Date.now() - 10_000)).toMatchObject({
       secondsLeft: null,
     })
-    const done = measureProgress({ ...of, doneBlocks: 100 }, Date.now() - 10_000)
+    const done = measureBackfillProgress({ ...of, doneBlocks: 100 }, Date.now() - 10_000)
     expect(done.secondsLeft).toBe(20)
     expect(done.registrationsPerS).toBeGreaterThanOrEqual(99)
     expect(done.registrationsPerS).toBeLessThanOrEqual(100)

@@ -19,7 +19,7 @@ export interface BackfillProgress {
 }
 
 /** Adds rate and remaining time to a backfill's counts. @param startedMs Unix time at which the backfill started */
-export function measureProgress(
+export function measureBackfillProgress(
   done: Omit<BackfillProgress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
 ): BackfillProgress {
@@ -34,7 +34,7 @@ export function measureProgress(
 }
 
 /** Creates a progress log for backfills: a line every two seconds, and one at the end. */
-export function createProgressLog(log: Logger): (now: BackfillProgress) => void {
+export function createBackfillProgressLog(log: Logger): (now: BackfillProgress) => void {
   let loggedMs = 0
   return (now) => {
     const isDone = now.doneBlocks >= now.totalBlocks

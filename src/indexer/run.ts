@@ -16,7 +16,7 @@ import { sqlFeedCopyWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { signedLogWorker } from './log.js'
-import { createProgressLog, type IndexerCallbacks } from './progress.js'
+import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
 export interface IndexedChainSource {
@@ -32,7 +32,7 @@ export interface IndexedChainSource {
 }
 
 /** The chains of one network. */
-export interface NetworkSources {
+export interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
   /** True if the views of `registry_v1` are maintained. */
@@ -55,7 +55,7 @@ export interface NetworkIndexRun {
  */
 export function runIndexers(
   ctx: NetworkContext,
-  sources: NetworkSources,
+  sources: NetworkChainSources,
   at: { leases: pg.Pool; listener: Listener },
 ): NetworkIndexRun {
   const { network, log, loops, signal } = ctx
@@ -131,7 +131,7 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 
 function workersOf(
   ctx: LeaderContext,
-  sources: NetworkSources,
+  sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: WakeUp
     logMemory: LastSignedLog
@@ -146,13 +146,13 @@ function workersOf(
   const reporting: IndexerCallbacks = {
     onStart: on.onStart,
     onAdvance,
-    onProgress: createProgressLog(ctx.log),
+    onProgress: createBackfillProgressLog(ctx.log),
   }
   const pollMs = Math.min(...chains.map((chain) => chain.pollMs))
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
-    retentionWorker(ctx, sources.isSqlServed),
+    expiredRowsWorker(ctx, sources.isSqlServed),
     signedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
     ...(sources.isSqlServed ? [sqlFeedCopyWorker(ctx)] : []),
     moveWorker(ctx),
@@ -162,7 +162,7 @@ function workersOf(
 const FORGET_EVERY_MS = 60 * 60_000
 
 /** Deletes expired rows once an hour. @param isSqlServed if false, the feed's copy for SQL readers is hidden */
-export function retentionWorker(
+export function expiredRowsWorker(
   { pool, network, log }: LeaderContext,
   isSqlServed?: boolean,
 ): Worker {

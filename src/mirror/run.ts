@@ -4,14 +4,14 @@ import { lockMirrorHead } from '../db/journal/mirrorWriter.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { type NetworkIndexRun, retentionWorker } from '../indexer/run.js'
+import { expiredRowsWorker, type NetworkIndexRun } from '../indexer/run.js'
 import { alarmLogFields, type Problem } from '../ops/alarms.js'
 import type { NetworkContext } from '../ops/context.js'
 import { runWorkers } from '../ops/worker.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
-import { type MirrorSource, openMirrorSource } from './source.js'
+import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /** A network's mirror. It leads the network like an indexer, so that only one process writes. */
@@ -38,7 +38,7 @@ export async function runMirror(
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<NetworkMirrorRun> {
   const { network, log, loops, signal, pool } = ctx
-  const client = openMirrorSource(source)
+  const client = createMirrorSourceClient(source)
   const { key, domain, accept } = source
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
@@ -71,7 +71,7 @@ export async function runMirror(
             onFailure,
             onStep: health.succeeded,
           }),
-          retentionWorker(leader, isSqlServed),
+          expiredRowsWorker(leader, isSqlServed),
           ...(isSqlServed ? [sqlFeedCopyWorker(leader)] : []),
         ],
         leader,

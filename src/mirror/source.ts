@@ -26,7 +26,7 @@ const RETRIES = 8
 const PREFIX = '/v1/log/'
 
 /** A client that reads a source's logs. @throws TypeError for a bad URL */
-export function openMirrorSource({ url, apiKey }: MirrorSource): Client {
+export function createMirrorSourceClient({ url, apiKey }: MirrorSource): Client {
   const common = { timeoutMs: REQUEST_LIMIT_MS, retries: RETRIES }
   if (/^https?:\/\//i.test(url))
     return new Client({ url, ...common, ...(apiKey !== undefined && { apiKey }) })

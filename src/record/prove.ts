@@ -5,9 +5,9 @@ import type { EvmChain } from '../chains/evm/chain.js'
 import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
 import { getBlockHeader } from '../chains/evm/logs.js'
 import {
+  type BlockNumberAndHash,
   type ChainRecord,
   extendChainRecord,
-  type RecordBlock,
   readChainRecord,
   recordingContracts,
   unpackChainRecord,
@@ -25,10 +25,10 @@ import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type BlockRangeSource,
-  type ConfirmedRange,
+  type ConfirmedLogRange,
   isCoveredByRecord,
   logRangeSource,
-  readInRanges,
+  readBlocksInRanges,
   readRangesAhead,
 } from './ranges.js'
 import type { LogRangeWidth } from './width.js'
@@ -42,7 +42,7 @@ export interface RecordAttachPoint {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
-export type ProvedRange = ConfirmedRange &
+export type ProvedLogRange = ConfirmedLogRange &
   RecordAttachPoint & { lastHash: Buffer; ground: TrustBasis }
 
 export const hasRecordingContract = ({ config }: EvmChain): boolean =>
@@ -52,7 +52,7 @@ export const hasRecordingContract = ({ config }: EvmChain): boolean =>
  * How far a range of logs can be trusted: whether a record (running hash) covers the chain's logs, and how many nodes
  * agreed. If two nodes are configured, the answer of one node proves nothing.
  */
-export function trustOfRange(chain: EvmChain, nodes: number): TrustBasis {
+export function trustBasisOfRange(chain: EvmChain, nodes: number): TrustBasis {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isCoveredByRecord(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -69,7 +69,7 @@ export const recordMismatchText = ({ config }: EvmChain, block: number): string 
  */
 export async function readRecordAgreedByNodes(
   { rpc, config }: EvmChain,
-  { hash, number }: RecordBlock,
+  { hash, number }: BlockNumberAndHash,
   least = 2,
 ): Promise<AgreedAnswer<ChainRecord>> {
   try {
@@ -92,7 +92,7 @@ export async function readRecordAgreedByNodes(
  */
 export const readRecordAgreedByNodesOrNull = (
   chain: EvmChain,
-  block: RecordBlock,
+  block: BlockNumberAndHash,
   nodes?: number,
 ): Promise<AgreedAnswer<ChainRecord> | null> =>
   fallbackOnExpectedError(readRecordAgreedByNodes(chain, block, nodes), isUnknown, null)
@@ -134,7 +134,7 @@ export async function recordAttachPointOf(
     // a payments contract whose record no node returns counts as zero: it is deployed later, or the next range will not
     // match
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
-    ground: own && trustOfRange(chain, own.nodes),
+    ground: own && trustBasisOfRange(chain, own.nodes),
   }
 }
 
@@ -152,7 +152,7 @@ export const recordAfterLogs = (
 function assertMakes(
   chain: EvmChain,
   before: ChainRecord,
-  { from, to, decoded }: ConfirmedRange,
+  { from, to, decoded }: ConfirmedLogRange,
   after: ChainRecord,
 ): void {
   if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
@@ -166,19 +166,19 @@ function assertMakes(
  * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
  * has none.
  */
-export type RangeCheckedByRecord = ConfirmedRange & { record: AgreedAnswer<ChainRecord> | null }
+export type RangeCheckedByRecord = ConfirmedLogRange & { record: AgreedAnswer<ChainRecord> | null }
 
 /** Adds to a range how far it can be trusted. @throws RpcError where the chain's contracts have an unknown record */
 export function provedRangeOf(
   chain: EvmChain,
   range: RangeCheckedByRecord & { nodes: number },
-): ProvedRange {
+): ProvedLogRange {
   const { from, to, record } = range
   if (!record && hasRecordingContract(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
   const nodes = isCoveredByRecord(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
-  return { ...range, record: record?.answer ?? [], ground: trustOfRange(chain, nodes) }
+  return { ...range, record: record?.answer ?? [], ground: trustBasisOfRange(chain, nodes) }
 }
 
 /** Records (running hashes) at the ends of ranges, by the number of a range's last block, with that block's hash. */
@@ -205,7 +205,7 @@ interface RangesStart {
  * Source of a chain's confirmed logs. Each node's logs are checked against the records at both ends of the range. If
  * the times in the logs do not match the record, the range is read again with the times in the headers.
  */
-export function rangesCheckedByRecord(
+export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
   { from: start, before, known, nodes }: RangesStart,
@@ -264,7 +264,7 @@ export async function proveLogsUpTo(
   chain: EvmChain,
   before: RecordAttachPoint,
   blocks: { from: number; confirmed: number; width: LogRangeWidth; isHinted: boolean },
-  top: RecordBlock & { record: AgreedAnswer<ChainRecord> },
+  top: BlockNumberAndHash & { record: AgreedAnswer<ChainRecord> },
   least: number,
   onRange: () => void,
 ): Promise<KnownChainRecords> {
@@ -284,7 +284,7 @@ export async function proveLogsUpTo(
     },
   }
   // asks two nodes: if one node moved a log to a later block, the log would be missing in its real block
-  const read = (first: number, last: number) => readInRanges(noted, first, last)
+  const read = (first: number, last: number) => readBlocksInRanges(noted, first, last)
   const ahead = readRangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
   for await (const range of ahead) {
     onRange()

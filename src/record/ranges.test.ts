@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../test/support/httpServer.js'
 import { createEvmRpc } from '../chains/rpc/evm.js'
 import type { RpcCall } from '../chains/rpc/nodes.js'
-import { readInRanges } from './ranges.js'
+import { readBlocksInRanges } from './ranges.js'
 import { createLogRangeWidth } from './width.js'
 
 const CHAIN_ID = 31_337
@@ -53,7 +53,7 @@ it.each([
 ])('a rate limit does not halve a range: %i, "%s"', async (code, message) => {
   const source = await sourceOf(() => ({ code, message }))
   for (let n = 0; n < 3; n++)
-    await expect(readInRanges<Range>(source, 1, WIDE)).rejects.toThrow(/no RPC URL answers/)
+    await expect(readBlocksInRanges<Range>(source, 1, WIDE)).rejects.toThrow(/no RPC URL answers/)
   expect(source.width.blocks).toBe(WIDE)
 })
 
@@ -64,7 +64,7 @@ it.each([
   [-32_000, 'maximum [from, to] blocks distance: 900'],
 ])('a refusal of a range halves it: %i, "%s"', async (code, message) => {
   const source = await sourceOf((blocks) => (blocks > 900 ? { code, message } : null))
-  const ranges = await readInRanges<Range>(source, 1, WIDE)
+  const ranges = await readBlocksInRanges<Range>(source, 1, WIDE)
   expect(ranges.map(({ from, to }) => [from, to])).toEqual([
     [1, WIDE / 2],
     [WIDE / 2 + 1, WIDE],
@@ -78,7 +78,7 @@ it('a refusal with an unknown message halves the range, and permanently where th
   const failed: number[] = []
   for (let from = 1; from <= 10_000; ) {
     const to = from + source.width.blocks - 1
-    const ranges = await readInRanges<Range>(source, from, to).catch(() => null)
+    const ranges = await readBlocksInRanges<Range>(source, from, to).catch(() => null)
     if (ranges) from = to + 1
     else failed.push(to - from + 1)
   }

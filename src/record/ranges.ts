@@ -14,7 +14,7 @@ import {
   getBlockLogs,
   type LogRange,
   type RawLog,
-  readLogs,
+  readLogsOfRange,
 } from '../chains/evm/logs.js'
 import { recordingContracts } from '../chains/evm/record.js'
 import { mapInBatches } from '../chains/rpc/batches.js'
@@ -32,7 +32,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { configuredMinimumBids, minimumBidEntries } from './minima.js'
 import type { LogRangeWidth } from './width.js'
 
-export interface ConfirmedRange {
+export interface ConfirmedLogRange {
   from: number
   to: number
   decoded: DecodedLogs
@@ -71,7 +71,7 @@ const isOfNodes = (error: unknown): boolean =>
  * @returns consecutive ranges, with the number of nodes that returned each
  * @throws Error whose cause is an UndecidedError, ChainUnavailableError or RpcError
  */
-export async function readInRanges<Range>(
+export async function readBlocksInRanges<Range>(
   source: BlockRangeSource<Range>,
   from: number,
   to: number,
@@ -96,8 +96,8 @@ export async function readInRanges<Range>(
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
     return [
-      ...(await readInRanges(source, from, middle)),
-      ...(await readInRanges(source, middle + 1, to)),
+      ...(await readBlocksInRanges(source, from, middle)),
+      ...(await readBlocksInRanges(source, middle + 1, to)),
     ]
   }
 }
@@ -110,7 +110,7 @@ const RANGES_AHEAD = 3
  * @param cuts blocks, ascending, at which a range has to end
  */
 export async function* readRangesAhead<T>(
-  { from, to, width, cuts = [] }: BlockRange,
+  { from, to, width, cuts = [] }: BlockRangeToRead,
   read: (from: number, to: number) => Promise<T[]>,
 ): AsyncGenerator<T> {
   const ahead: Promise<T[]>[] = []
@@ -135,7 +135,7 @@ export async function* readRangesAhead<T>(
   }
 }
 
-export interface BlockRange {
+export interface BlockRangeToRead {
   from: number
   to: number
   width: LogRangeWidth
@@ -158,7 +158,7 @@ export const logRangeSource = (
   chain: EvmChain,
   width: LogRangeWidth,
   { nodes = 2, isHinted = isCoveredByRecord(chain) } = {},
-): BlockRangeSource<ConfirmedRange> => ({
+): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
   nodes,
@@ -201,7 +201,7 @@ async function readRange(
   call: RpcCall,
   chain: EvmChain,
   { from, to, isHinted }: RangeQuestion,
-): Promise<ConfirmedRange> {
+): Promise<ConfirmedLogRange> {
   const { config } = chain
   const isFew = !isHinted && to - from < BY_HASH_BLOCKS
   const blocks = Array.from({ length: isFew ? to - from + 1 : 0 }, (_, i) => from + i)
@@ -224,7 +224,7 @@ async function readByNumber(
   { config }: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<TimedLogs> {
-  const read = await readLogs(call, logFilterOfContracts(config), from, to)
+  const read = await readLogsOfRange(call, logFilterOfContracts(config), from, to)
   return { ...read, timeOf: await timesOf(call, read, isHinted) }
 }
 
@@ -235,7 +235,7 @@ async function readByNumber(
 export async function hasSameLogs(
   call: RpcCall,
   chain: EvmChain,
-  { decoded, to, lastHash }: ConfirmedRange,
+  { decoded, to, lastHash }: ConfirmedLogRange,
 ): Promise<boolean> {
   const [last, { logs, timeOf }] = await Promise.all([
     getBlockHeader(call, to),

@@ -1,10 +1,14 @@
 import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { GAS_PER_REFUSAL } from '../chains/evm/community/ending.js'
+import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
 import { createDemandedTipMemory, createGasPriceCap, readGasFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
-import { createNonceSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
+import {
+  createNonceJobSender,
+  createRpcCallCache,
+  type RpcCallCache,
+} from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   findMessagesToQueue,
@@ -232,7 +236,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     )
     // maxFeePerGas is twice the expected base fee
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
-    return (GAS_PER_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
+    return (GAS_PER_PAYMENT_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 
   readonly #deliveryOf = (subject: Buffer): NewJob => ({
@@ -321,7 +325,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createNonceSender({ chain: at, account: by }, made, memo, this.#demand)
+    const sender = createNonceJobSender({ chain: at, account: by }, made, memo, this.#demand)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,

@@ -14,7 +14,7 @@ import { txOf } from '../../test/model/nonceJobs.js'
 import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceSender } from '../chains/evm/signer.js'
+import type { NonceJobSender } from '../chains/evm/signer.js'
 import type { EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
@@ -224,7 +224,7 @@ describe('an error of our own code', () => {
   const fails = () => Promise.reject(mistake)
 
   /** Runs a step of a delivery with a sender whose method fails. */
-  const stepWith = async (sender: Partial<NonceSender>, job: Partial<NonceJob> = {}) => {
+  const stepWith = async (sender: Partial<NonceJobSender>, job: Partial<NonceJob> = {}) => {
     const model = emptyModel(false)
     const row = { ...newJob<EvmJobTx>('a', 'execute', 5n), ...job }
     model.rows.set('a', row)
@@ -237,7 +237,7 @@ describe('an error of our own code', () => {
   }
   const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
 
-  it.each<[where: string, sender: Partial<NonceSender>, job?: Partial<NonceJob>]>([
+  it.each<[where: string, sender: Partial<NonceJobSender>, job?: Partial<NonceJob>]>([
     ['reading the view', { look: fails }],
     ['preparing', { prepare: fails }],
     ['signing', { sign: fails }],
@@ -251,7 +251,12 @@ describe('an error of our own code', () => {
   })
 
   it.each<
-    [where: string, sender: Partial<NonceSender>, outcome: JobStepOutcome, job?: Partial<NonceJob>]
+    [
+      where: string,
+      sender: Partial<NonceJobSender>,
+      outcome: JobStepOutcome,
+      job?: Partial<NonceJob>,
+    ]
   >([
     ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
     ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],

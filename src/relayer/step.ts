@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { NonceJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceSender, SimulatedTx } from '../chains/evm/signer.js'
+import type { NonceJobSender, SimulatedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
@@ -37,7 +37,7 @@ export interface RelayerClock {
 }
 
 export interface JobStepPorts {
-  sender: NonceSender
+  sender: NonceJobSender
   store: JobStore
   clock: RelayerClock
   /** Called with the reason of an `unreachable` step. */
@@ -122,7 +122,7 @@ async function execute(
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
 async function prepare(
-  sender: NonceSender,
+  sender: NonceJobSender,
   job: NonceJob,
   purpose: TxPurpose,
 ): Promise<SimulatedTx> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../chains/evm/chain.js'
 import { parseChainsFile } from '../config/index.js'
 import { relayPlanOf } from './targets.js'
 
@@ -16,7 +16,7 @@ const linkedSpoke = { ...spoke, eid: 2 }
 
 const pathOf = (chains: readonly object[], carriesPayments = false) => {
   const open = parseChainsFile({ chains }, 'test').chains.map((config, i) =>
-    createEvmChain({ config, chain: i + 1, rpc: createChainRpc(config) }),
+    createEvmChain({ config, chain: i + 1, rpc: createEvmChainRpc(config) }),
   )
   return relayPlanOf(open, carriesPayments)
 }

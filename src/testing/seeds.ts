@@ -1,6 +1,6 @@
 import { type Account, type Hex, parseAbiItem, parseEther, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../chains/evm/bridge/calls.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
 import { type LocalChain, localClients, mineQuickly, walletClientOf } from './chains/localChain.js'
@@ -90,7 +90,7 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const count = BigInt(names.length)
   return {
     to: chain.config.contract,
-    data: encodePlaceBids(bids, null),
+    data: encodePlaceBidsCalldata(bids, null),
     value: BID_WEI * count,
     gas: BID_GAS * count,
     maxPriorityFeePerGas: feeWei,
@@ -132,7 +132,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   const [found] = await localClients(chain).reader.getLogs({ ...ofContract(chain), ...sending })
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
-  const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
+  const hubCalldata = encodePlaceBidsCalldata([{ name: TRAVELLING_NAME, amountWei }], null)
   const call = await bridgeCall(
     { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },

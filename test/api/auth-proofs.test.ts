@@ -10,7 +10,7 @@ import {
 import { testSmartWalletFactoryBytecode } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
 import { requireProof } from '../../src/api/auth/proof.js'
 import { createRequestContexts } from '../../src/api/http/context.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
@@ -127,7 +127,7 @@ describe('a smart wallet', () => {
       contract: `0x${'11'.repeat(20)}`,
     }
     const [config] = parseChainsFile({ chains: [chains] }, 'test').chains
-    const chain = createEvmChain({ config: config!, chain: 1, rpc: createChainRpc(config!) })
+    const chain = createEvmChain({ config: config!, chain: 1, rpc: createEvmChainRpc(config!) })
     const contextWith = (acceptsErc6492: boolean) => ({
       ...createRequestContexts({
         pool: world.pool,

@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js'
 import { encodeAbiParameters } from 'viem'
 import type { RpcCall, RpcNodes } from '../../src/chains/rpc/nodes.js'
-import type { SolanaPort } from '../../src/chains/solana/port.js'
-import { createQuoter } from '../../src/chains/solana/quote.js'
+import type { SolanaChainPort } from '../../src/chains/solana/port.js'
+import { createSolanaQuoter } from '../../src/chains/solana/quote.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { SOLANA } from '../../src/registry/families.js'
@@ -25,14 +25,14 @@ const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
 }
 
 /** A Solana cluster for tests of what a quote costs. */
-export function quotingCluster(network: Network): SolanaPort {
+export function quotingCluster(network: Network): SolanaChainPort {
   const feeds = {
     ethUsd: '0x01',
     solUsd: '0x02',
     maxMovePercent: 10,
     maxAgeSeconds: { ethUsd: 86_400, solUsd: 86_400 },
   }
-  const quote = createQuoter({
+  const quote = createSolanaQuoter({
     config: { feeds } as unknown as SolanaConfig,
     network,
     registrar: createRegistrar(key()),
@@ -47,5 +47,5 @@ export function quotingCluster(network: Network): SolanaPort {
     chain: null,
     maxAmountWei: 2n ** 128n - 1n,
     quote,
-  } as unknown as SolanaPort
+  } as unknown as SolanaChainPort
 }

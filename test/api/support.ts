@@ -8,8 +8,8 @@ import { type Logger, pino } from 'pino'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type Api, type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
-import { createPermissionSigner } from '../../src/chains/evm/airdrop/distributor.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createClaimPermissionSigner } from '../../src/chains/evm/airdrop/distributor.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { registerChain } from '../../src/db/journal/chains.js'
@@ -136,7 +136,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     chains: [...chains, ...(options.otherChains ?? [])],
     news,
     permissionSigner: options.airdropOperatorKey
-      ? createPermissionSigner(options.airdropOperatorKey)
+      ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,
     config: {
       serviceDomain: 'localhost',
@@ -263,7 +263,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
         contract: fromHex(config.contract),
         ...identity,
       })
-      return createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+      return createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) })
     }),
   )
 }

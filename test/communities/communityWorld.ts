@@ -16,7 +16,7 @@ import { evmTxStatus } from '../../src/api/status/evm.js'
 import {
   ChainUnavailableError,
   type CommunityPaymentRequest,
-  type ReleaseSigner,
+  type PaymentReleaseSigner,
 } from '../../src/chains/chain.js'
 import { contractPaymentStruct } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
@@ -69,7 +69,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const chains = open.map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
   const signedWords: string[] = []
-  const releaseSigner: ReleaseSigner = (word) => {
+  const releaseSigner: PaymentReleaseSigner = (word) => {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
     return privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
   }

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { communityPayouts } from '../../src/api/communities/payouts.js'
 import { registerCommunityName } from '../../src/api/communities/registration.js'
-import { createChainRpc } from '../../src/chains/evm/chain.js'
-import { createCommunityPort } from '../../src/chains/evm/community/port.js'
+import { createEvmChainRpc } from '../../src/chains/evm/chain.js'
+import { createEvmCommunityPaymentPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
@@ -359,8 +359,8 @@ describe('an attack', () => {
     const { tx, id } = await at.pay({ community: 'trap', name: 'bait', by: 6 })
     const faults: string[] = []
     const [config] = parseChainsFile(at.world.file, 'test').chains
-    const rpc = createChainRpc(config!, (_, error) => faults.push(error.message))
-    const ports = [createCommunityPort(rpc, config!)]
+    const rpc = createEvmChainRpc(config!, (_, error) => faults.push(error.message))
+    const ports = [createEvmCommunityPaymentPort(rpc, config!)]
     await tell(9)
     expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe((0xefn << 248n) + 1n)
     // a balance of 0 at the time of the judgement: the token answers nothing at all

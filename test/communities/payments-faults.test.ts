@@ -5,7 +5,7 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { type RewindTarget, removeNewestChainRows } from '../../src/db/journal/rewind/rows.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { die } from '../support/kill.js'
@@ -79,7 +79,7 @@ describe('a relayer killed', () => {
 describe('a rewind', () => {
   const targetOf = async (label: '1' | '8453', block: number): Promise<RewindTarget> => {
     const row = (await findChain(at.pool, 'mainnet', label))!
-    return checkedRewindTarget(at.pool, at.chains.find((one) => one.label === label)!, row, block)
+    return checkRewindTarget(at.pool, at.chains.find((one) => one.label === label)!, row, block)
   }
   async function rewindTo(label: '1' | '8453', block: number): Promise<void> {
     const target = await targetOf(label, block)

@@ -9,7 +9,7 @@ import {
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { refundsOfAddress } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { MAX_OWED_PER_ANSWER } from '../../src/db/outbox/owed.js'
@@ -269,7 +269,7 @@ describe('a chain that does not answer', () => {
     await once(silent, 'listening')
     const { config, chain } = at.portOf('8453')
     const rpcUrls = [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`]
-    const rpc = createChainRpc({ ...config, rpcUrls })
+    const rpc = createEvmChainRpc({ ...config, rpcUrls })
     const mute = createEvmChain({ config, chain, rpc })
     const context = { ...at.context, chains: [at.portOf('1'), mute] }
     const { refunds: owed, unavailable } = await refundsOfAddress(

@@ -4,7 +4,7 @@ import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
-import { createCommunityPort } from '../../src/chains/evm/community/port.js'
+import { createEvmCommunityPaymentPort } from '../../src/chains/evm/community/port.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
 import { serve } from '../support/httpServer.js'
@@ -230,7 +230,7 @@ describe('the balances of a requirement', () => {
     const flood = Promise.allSettled(
       Array.from({ length: 1_000 }, () => port.tokenBalance(other, randomAddress())),
     )
-    const ports = [createCommunityPort(hub.rpc.forUse('judge'), hub.config)]
+    const ports = [createEvmCommunityPaymentPort(hub.rpc.forUse('judge'), hub.config)]
     expect(await at.judgeOf({ ports }).step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
     expect(await at.status(tx)).toMatchObject({ status: 'finalized' })
     release()

@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, type Hex, pad, parseAbi, parseEventLogs } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
-  endpointAbi,
   hubAbi,
+  layerZeroEndpointAbi,
   localMessageLibAbi,
   spokeAbi,
 } from '../../src/chains/evm/contracts/index.js'
@@ -35,7 +35,7 @@ const AMOUNTS = [MINIMUM_WEI, 2n * MINIMUM_WEI, 3n * MINIMUM_WEI]
 const SUM = sumOf(AMOUNTS)
 const NOBODY = '0x00000000000000000000000000000000000000d0'
 const REFERRAL = `0x${'cd'.repeat(32)}` as const
-const ERRORS = [...hubAbi, ...endpointAbi, ...localMessageLibAbi]
+const ERRORS = [...hubAbi, ...layerZeroEndpointAbi, ...localMessageLibAbi]
 /** Gas per transaction, and per byte of its calldata. */
 const INTRINSIC_GAS = { base: 21_000n, zeroByte: 4n, otherByte: 16n }
 
@@ -100,7 +100,7 @@ test('bids go from spoke to hub: sent, verified, executed, won', async () => {
     ['Received', packet.guid, from, 3n],
   ])
   const delivered = parseEventLogs({
-    abi: endpointAbi,
+    abi: layerZeroEndpointAbi,
     logs: receipt.logs,
     eventName: 'PacketDelivered',
   })

@@ -10,7 +10,7 @@ import {
   zeroHash,
 } from 'viem'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { endpointAbi, hubAbi } from '../../src/chains/evm/contracts/index.js'
+import { hubAbi, layerZeroEndpointAbi } from '../../src/chains/evm/contracts/index.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
 import {
@@ -137,7 +137,7 @@ describe('roles', () => {
     const delegateOf = () =>
       world.publicClient.readContract({
         address: world.endpoint,
-        abi: endpointAbi,
+        abi: layerZeroEndpointAbi,
         functionName: 'delegates',
         args: [world.hub],
       })

@@ -19,7 +19,7 @@ import {
   testSmartWalletFactoryAbi,
   testSmartWalletFactoryBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWalletFactory.js'
-import { ChainUnavailableError, type EvmPort } from '../../src/chains/chain.js'
+import { ChainUnavailableError, type EvmChainPort } from '../../src/chains/chain.js'
 import { createSmartWalletSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
 import { createEvmRpc } from '../../src/chains/rpc/evm.js'
@@ -43,7 +43,7 @@ const MODES = {
 
 const chain = useWorld(() => startChain())
 let from: Hex
-let isValidSignature: EvmPort['isValidSignature']
+let isValidSignature: EvmChainPort['isValidSignature']
 let wallet: Hex
 let factory: Hex
 const faults: RpcError[] = []

@@ -6,7 +6,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { initializeInstruction } from '../../src/chains/solana/admin.js'
+import { initializeRegistrarInstruction } from '../../src/chains/solana/admin.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
 import { changed, RECLAIM_SECONDS, type SolanaWorld, termsOf } from './support/solana.js'
 import { PAYMENT_BYTES, writes } from './support/solanaCalls.js'
@@ -45,7 +45,7 @@ function enter(name: Name): { scene: Scene; right: TransactionInstruction } {
   const { world, calls, club, mints } = scene
   const { keys, registrar } = world
   if (!isInitialized)
-    return { scene, right: initializeInstruction(registrar, keys.deployer, termsOf(keys)) }
+    return { scene, right: initializeRegistrarInstruction(registrar, keys.deployer, termsOf(keys)) }
 
   const inTokens = club.paid(2n, { token: mints[0] })
   const before = [

@@ -1,6 +1,6 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { initializeInstruction } from '../../src/chains/solana/admin.js'
+import { initializeRegistrarInstruction } from '../../src/chains/solana/admin.js'
 import {
   changed,
   createSolanaWorld,
@@ -224,7 +224,7 @@ describe('initialize', () => {
     fresh = createSolanaWorld({ isInitialized: false })
   })
   const call = (by: PublicKey, reclaimSeconds = RECLAIM_SECONDS) =>
-    initializeInstruction(fresh.registrar, by, { ...termsOf(fresh.keys), reclaimSeconds })
+    initializeRegistrarInstruction(fresh.registrar, by, { ...termsOf(fresh.keys), reclaimSeconds })
 
   it('is allowed only to the upgrade authority, once', () => {
     const { deployer, stranger, admin, relay, treasurer } = fresh.keys

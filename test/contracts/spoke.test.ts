@@ -13,7 +13,11 @@ import {
   zeroHash,
 } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
+import {
+  layerZeroEndpointAbi,
+  localMessageLibAbi,
+  spokeAbi,
+} from '../../src/chains/evm/contracts/index.js'
 import { useWorld } from '../support/useWorld.js'
 import { packetOf, receiveOptions, spokeCall, startBridgeWorld } from './support/bridge.js'
 import {
@@ -35,7 +39,7 @@ const AMOUNTS = [MINIMUM_WEI, 2n * MINIMUM_WEI, 3n * MINIMUM_WEI]
 const SUM = sumOf(AMOUNTS)
 const REFERRAL = `0x${'cd'.repeat(32)}` as const
 const PLENTY_GAS = 1_000_000n
-const LIBRARY_ERRORS = [...spokeAbi, ...localMessageLibAbi, ...endpointAbi]
+const LIBRARY_ERRORS = [...spokeAbi, ...localMessageLibAbi, ...layerZeroEndpointAbi]
 
 const world = useWorld(() => startBridgeWorld(PRICE))
 let fresh: Hex

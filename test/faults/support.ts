@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import {
@@ -74,7 +74,7 @@ export async function indexerOver(
   if (!leadership) throw new Error('another leader holds the test network')
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config
-  const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
+  const genesisHash = fromHex(await createEvmChainRpc(world.config).genesisHash())
   const identity = {
     network,
     label,
@@ -98,7 +98,7 @@ export async function indexerOver(
   const chain = createEvmChain({
     config,
     chain: row.chain,
-    rpc: createChainRpc({ ...config, local: true }),
+    rpc: createEvmChainRpc({ ...config, local: true }),
   })
   const signal = new AbortController().signal
   const open = () =>

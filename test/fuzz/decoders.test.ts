@@ -15,11 +15,11 @@ import {
 import { decodePacket } from '../../src/chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import {
-  BID_TOPIC,
-  BID_WITH_REFERRAL_TOPIC,
+  BID_EVENT_TOPIC,
+  BID_WITH_REFERRAL_EVENT_TOPIC,
   decodeLogs,
-  RECEIVED_TOPIC,
-  SENT_TOPIC,
+  RECEIVED_EVENT_TOPIC,
+  SENT_EVENT_TOPIC,
 } from '../../src/chains/evm/decodeLogs.js'
 import { RefutedAnswerError } from '../../src/chains/rpc/errors.js'
 import { decodeTransaction } from '../../src/chains/solana/events.js'
@@ -158,7 +158,12 @@ it('messages, calls, options and packets of the bridge are read from any bytes',
 it('logs are read from any topics and data', async () => {
   const contract: Hex = `0x${'11'.repeat(20)}`
   const topic = fc.oneof(
-    fc.constantFrom(BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC),
+    fc.constantFrom(
+      BID_EVENT_TOPIC,
+      BID_WITH_REFERRAL_EVENT_TOPIC,
+      RECEIVED_EVENT_TOPIC,
+      SENT_EVENT_TOPIC,
+    ),
     bytes(32).map(hex),
   )
   const log = fc.record({

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readHeads } from '../../src/chains/evm/chain.js'
+import { readChainHeads } from '../../src/chains/evm/chain.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { useWorld } from '../support/useWorld.js'
@@ -133,7 +133,7 @@ describe('a chain that has finalized nothing yet', () => {
     const call = async <T>(_method: string, params: unknown) =>
       ((params as unknown[])[0] === 'latest' ? latest : null) as T
     expect(
-      await readHeads(call, { confirmation: { kind: 'tag', tag: 'finalized' } }),
+      await readChainHeads(call, { confirmation: { kind: 'tag', tag: 'finalized' } }),
     ).toMatchObject({
       latest: { number: 5 },
       confirmed: -1,

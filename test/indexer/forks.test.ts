@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mergeDecodedLogs } from '../../src/chains/evm/decodeLogs.js'
-import { logRangeSource, readInRanges } from '../../src/record/ranges.js'
+import { logRangeSource, readBlocksInRanges } from '../../src/record/ranges.js'
 import { createLogRangeWidth } from '../../src/record/width.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -57,7 +57,8 @@ async function bidsInRange(name: string) {
   const from = (await head()) + 1
   for (let i = 0; i < 3; i++) await world.bid(i, [`${name}-${i}`])
   const { chain } = await world.open({ rpcUrls: [proxy.url] })
-  const read = () => readInRanges(logRangeSource(chain, createLogRangeWidth()), from, from + 2)
+  const read = () =>
+    readBlocksInRanges(logRangeSource(chain, createLogRangeWidth()), from, from + 2)
   return { from, read }
 }
 

@@ -5,8 +5,8 @@ import { LostLeadershipError, lockJournalHead } from '../../src/db/journal/head.
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { isCheckpointOnChain, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
-import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
-import { chainWorker, findUnappliedMinima } from '../../src/indexer/evm/worker.js'
+import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { evmIndexerWorker, findUnappliedMinimumBids } from '../../src/indexer/evm/worker.js'
 import { MAX_ENTRIES_PER_LIVE_TRANSACTION } from '../../src/indexer/evm/write.js'
 import { countApiRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
@@ -104,7 +104,7 @@ describe('a hub, block by block', () => {
     const log = { error() {}, info() {}, trace() {} }
     const ctx = { pool, log, ...noted } as unknown as LeaderContext
     const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
-    const worker = chainWorker(
+    const worker = evmIndexerWorker(
       ctx,
       { ...(await world.open()), identify: async () => {} },
       reporting,
@@ -226,7 +226,7 @@ describe('a configured minimum', () => {
     const { chain, row } = await world.open()
     const missed = (fromBlock: number): Promise<number[]> => {
       const watchOnly = { minimum: [{ fromBlock, wei: '7' }], quotes: false }
-      return findUnappliedMinima(
+      return findUnappliedMinimumBids(
         world.pool,
         { ...chain, config: { ...chain.config, watchOnly } },
         row,
@@ -303,10 +303,10 @@ describe('writers', () => {
       await isCheckpointReplaced(two, other),
       await isCheckpointReplaced(chain, other),
     ]).toEqual([false, true])
-    expect(await checkedRewindTarget(world.pool, chain, row, row.nextBlock)).toMatchObject({
+    expect(await checkRewindTarget(world.pool, chain, row, row.nextBlock)).toMatchObject({
       block: row.nextBlock,
     })
-    await expect(checkedRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
+    await expect(checkRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
       'is in the journal up to',
     )
     expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { expect, it } from 'vitest'
-import { BID_TOPIC } from '../../src/chains/evm/decodeLogs.js'
+import { BID_EVENT_TOPIC } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { findOwnedNames } from '../../src/db/registry/owners.js'
 import { parseWalletOrNull } from '../../src/registry/primitives/address.js'
@@ -14,7 +14,7 @@ const { world, node, open, drive, journalled, onChain, confirmed } = useSilentNo
 
 /** Moves the bidder's word to a second topic: the words, and so a hash over them, do not change. */
 const cutElsewhere = (log: RawLog): RawLog =>
-  log.topics[0] === BID_TOPIC && log.topics.length === 1
+  log.topics[0] === BID_EVENT_TOPIC && log.topics.length === 1
     ? {
         ...log,
         topics: [...log.topics, log.data.slice(0, 66) as Hex],

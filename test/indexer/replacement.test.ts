@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { readTransaction } from '../../src/chains/evm/transactions.js'
 import type { RpcCall } from '../../src/chains/rpc/evm.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
@@ -30,7 +30,7 @@ let sender = 0
 beforeAll(async () => {
   chain = openHubChain(world)
   const { row } = await world.open()
-  const rpc = createChainRpc(world.config)
+  const rpc = createEvmChainRpc(world.config)
   context = () =>
     createRequestContexts({
       pool: world.pool,
@@ -139,7 +139,7 @@ describe('the status of a replaced transaction', () => {
   })
 
   it('is unconfirmed where a reorg moves it between the call for the receipt and the next one', async () => {
-    const rpc = createChainRpc(world.config)
+    const rpc = createEvmChainRpc(world.config)
     const heads = createEvmChain({ config: world.config, chain: 0, rpc }).heads
     const first = await waiting(`moved-${sender}`)
     const cancel = await replaceWith(first, null)

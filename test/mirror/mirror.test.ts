@@ -6,7 +6,7 @@ import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { LogReader } from '../../src/client/verify.js'
 import { lockMirrorHead } from '../../src/db/journal/mirrorWriter.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { openMirrorSource } from '../../src/mirror/source.js'
+import { createMirrorSourceClient } from '../../src/mirror/source.js'
 import { sha256Once } from '../../src/registry/log/hash.js'
 import { memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
@@ -160,7 +160,7 @@ describe('a mirror', () => {
     const exported = await exportLog()
     expect([exported.code, exported.stderr]).toEqual([0, ''])
     const { pool } = await database('folder')
-    const from = openMirrorSource({ url: folder, key })
+    const from = createMirrorSourceClient({ url: folder, key })
     const head = await new LogReader(from, { key, sha256: sha256Once }).checkpoint()
     const { networks } = JSON.parse(exported.stdout)
     expect(networks).toEqual([{ network: 'mainnet', origin: head.origin, size: head.size }])

@@ -1,7 +1,7 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { MinedReceipt, NonceJobState } from '../../src/chains/evm/jobView.js'
-import type { NonceSender } from '../../src/chains/evm/signer.js'
+import type { NonceJobSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
@@ -117,7 +117,11 @@ export function reorg(model: Model, depth: number, isLost: boolean): void {
 }
 
 /** The chain as one job's step sees it. `fault` may throw at any call. */
-export function modelSender(model: Model, id: string, fault: (call: string) => void): NonceSender {
+export function modelSender(
+  model: Model,
+  id: string,
+  fault: (call: string) => void,
+): NonceJobSender {
   const receipt = (job: NonceJob, head: number): MinedReceipt | null => {
     for (const { hash } of job.txs) {
       for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {

@@ -5,7 +5,7 @@ import { createRequestContexts, evmChainsOfNetwork } from '../../src/api/http/co
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { findTrackedTx, findUnconfirmedTx } from '../../src/db/journal/transactions.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -291,7 +291,7 @@ const COMMANDS = [
 export async function runStatusModel(world: HubWorld, runs: number): Promise<Map<string, number>> {
   const chain = openHubChain(world)
   const { row } = await world.open()
-  const rpc = createChainRpc(world.config)
+  const rpc = createEvmChainRpc(world.config)
   // a port of its own for each question: it holds the head for a moment, which commands outrun
   const contextOf = (port: ChainPort): Context =>
     createRequestContexts({

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
@@ -8,7 +8,7 @@ import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { findJournalledTxs } from '../../src/db/journal/transactions.js'
-import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
@@ -32,7 +32,7 @@ async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
   return fromHex(hash)
 }
 const bid = (index: number, name: string, amountWei = MINIMUM_WEI) =>
-  onHub(index, encodePlaceBids([{ name, amountWei }], null), amountWei)
+  onHub(index, encodePlaceBidsCalldata([{ name, amountWei }], null), amountWei)
 const asOwner = (functionName: 'pause' | 'unpause') =>
   world.hub
     .walletClient(9)
@@ -91,7 +91,7 @@ describe('what the hub owes', () => {
       ({ config }) => config.label === '1',
     )!
     const row = (await findChain(world.pool, 'mainnet', '1'))!
-    const target = await checkedRewindTarget(world.pool, open.chain, row, rows[0]!.block)
+    const target = await checkRewindTarget(world.pool, open.chain, row, rows[0]!.block)
     await rewindJournal(world.pool, target, { apply: true })
     expect(await owed()).toEqual([])
     await world.releaseIndex()

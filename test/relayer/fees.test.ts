@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import { createChainRpc } from '../../src/chains/evm/chain.js'
+import { createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { createGasPriceCap } from '../../src/chains/evm/gasPrice.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
@@ -78,7 +78,7 @@ describe('the cap on the price of gas', () => {
   const capOf = (urls: string[]) => {
     const file = world.fileWith({ rpcUrls: urls, local: false, messageLib: undefined })
     const [config] = parseChainsFile(file, 'test').chains
-    return createGasPriceCap(createChainRpc(config!), config!)
+    return createGasPriceCap(createEvmChainRpc(config!), config!)
   }
 
   it('is that of a node that can tell prices, and none where none can', async () => {

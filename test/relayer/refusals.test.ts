@@ -18,7 +18,7 @@ import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { refusedPaymentPositions } from '../../src/db/outbox/refusals.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/judge.js'
 import { communityRulesInputCodec } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
@@ -333,7 +333,7 @@ describe('a rewind', () => {
     await bridge.hub.test.mine({ blocks: 2 })
     await bridge.index()
     const row = (await findChain(bridge.pool, 'mainnet', '1'))!
-    const target = await checkedRewindTarget(bridge.pool, hub!.chain, row, Number(blockNumber))
+    const target = await checkRewindTarget(bridge.pool, hub!.chain, row, Number(blockNumber))
     const waiting = await bridge.pool.query(
       'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)',
     )

@@ -3,7 +3,7 @@ import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
-import { checkedRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
+import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { openChains } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
@@ -16,7 +16,7 @@ async function rewindTo(label: string, block: number): Promise<RewindReport> {
     ({ config }) => config.label === label,
   )!
   const row = (await findChain(world.pool, 'mainnet', label))!
-  const target = await checkedRewindTarget(world.pool, open.chain, row, block)
+  const target = await checkRewindTarget(world.pool, open.chain, row, block)
   const dry = await rewindJournal(world.pool, target, { apply: false })
   const applied = await rewindJournal(world.pool, target, { apply: true })
   expect(applied).toEqual(dry)

@@ -1,13 +1,13 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import type { WatchOutcome } from '../../src/indexer/solana/types.js'
+import type { PaymentWatchOutcome } from '../../src/indexer/solana/types.js'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import type { Alter } from './solanaProxy.js'
 import type { SolanaWorld } from './solanaWorld.js'
 
 /** Steps until nothing is new. */
-export async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
-  const outcomes: WatchOutcome[] = []
+export async function settle(watcher: PaymentWatcher): Promise<PaymentWatchOutcome[]> {
+  const outcomes: PaymentWatchOutcome[] = []
   for (let i = 0; i < 20; i++) {
     outcomes.push(await watcher.step())
     if (outcomes.at(-1)!.kind !== 'took') return outcomes

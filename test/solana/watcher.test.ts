@@ -6,7 +6,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { watchLogs } from '../../src/chains/rpc/logs.js'
+import { watchProgramLogs } from '../../src/chains/rpc/logs.js'
 import { ChainMismatchError } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
@@ -246,7 +246,7 @@ describe('a watcher', () => {
   it('is woken by the program’s logs, also after its socket dropped', async () => {
     let wakeups = 0
     let wake: () => void = () => {}
-    const stop = watchLogs({
+    const stop = watchProgramLogs({
       urls: ['ws://127.0.0.1:1', world.solana.wsUrl],
       programId: world.solana.programId,
       commitments: ['confirmed'],

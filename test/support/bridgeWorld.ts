@@ -6,7 +6,7 @@ import { encodeFunctionData, type Hex, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeHubMessage } from '../../src/chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
-import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
@@ -273,7 +273,7 @@ type Open = { config: ChainConfig; row: ChainRow; chain: ReturnType<typeof creat
 export async function openChains(pool: pg.Pool, file: object): Promise<Open[]> {
   const open: Open[] = []
   for (const config of parseChainsFile(file, 'test').chains) {
-    const rpc = createChainRpc(config)
+    const rpc = createEvmChainRpc(config)
     const row = await registerChain(pool, {
       network: config.network,
       label: config.label,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { type Hex, toHex } from 'viem'
-import { createChainRpc, createEvmChain, type EvmChain } from '../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
@@ -128,7 +128,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     },
     async open(changes = {}) {
       const used = { ...config, ...changes }
-      const rpc = createChainRpc({ ...used, local: true })
+      const rpc = createEvmChainRpc({ ...used, local: true })
       const row = await registerChain(pool, {
         network: used.network,
         label: used.label,

@@ -10,7 +10,7 @@ import {
   parseAbi,
   sliceHex,
 } from 'viem'
-import { endpointAbi } from '../../src/chains/evm/contracts/index.js'
+import { layerZeroEndpointAbi } from '../../src/chains/evm/contracts/index.js'
 import { endpointCreationTransaction } from '../../src/testing/contracts/deploy.js'
 import type { Packet } from '../contracts/support/bridge.js'
 import { type Chain, startChain } from '../contracts/support/chain.js'
@@ -90,7 +90,7 @@ export async function startPublicChains(
           data: encodeFunctionData({ abi, functionName, args }),
         })
       for (const library of [sendLibrary, receiveLibrary])
-        await call(endpoint, endpointAbi, 'registerLibrary', library)
+        await call(endpoint, layerZeroEndpointAbi, 'registerLibrary', library)
       const others = chains.map((other) => other.eid).filter((other) => other !== eid)
       const ulns = others.map((other) => ({ eid: other, config: DEFAULT_ULN }))
       for (const library of [sendLibrary, receiveLibrary])
@@ -101,8 +101,15 @@ export async function startPublicChains(
       }))
       await call(sendLibrary, LIBRARY, 'setDefaultExecutorConfigs', executors)
       for (const other of others) {
-        await call(endpoint, endpointAbi, 'setDefaultSendLibrary', other, sendLibrary)
-        await call(endpoint, endpointAbi, 'setDefaultReceiveLibrary', other, receiveLibrary, 0n)
+        await call(endpoint, layerZeroEndpointAbi, 'setDefaultSendLibrary', other, sendLibrary)
+        await call(
+          endpoint,
+          layerZeroEndpointAbi,
+          'setDefaultReceiveLibrary',
+          other,
+          receiveLibrary,
+          0n,
+        )
       }
       for (const address of [...DVNS, DEAD] as const)
         await chain.testClient.setCode({ address, bytecode: CHARGES })
@@ -157,6 +164,6 @@ export async function carry(
   await sendAs(hub, hub.executor, at('commitVerification', [header, payloadHash]))
   const { origin, receiver, guid, message } = packet
   const args = [origin, receiver, guid, message, '0x'] as const
-  const data = encodeFunctionData({ abi: endpointAbi, functionName: 'lzReceive', args })
+  const data = encodeFunctionData({ abi: layerZeroEndpointAbi, functionName: 'lzReceive', args })
   return sendAs(hub, hub.executor, { to: hub.endpoint, data, value })
 }

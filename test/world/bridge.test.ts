@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { encodePlaceBids } from '../../src/chains/evm/bridge/calls.js'
-import { endpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
+import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
+import { layerZeroEndpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
 import { walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { bridgeCall, startStack, until } from '../../src/testing/index.js'
@@ -67,7 +67,7 @@ describe('a message on its way', () => {
     const bids = [taken, free].map((name) => ({ name, amountWei: BID_WEI }))
     const call = await bridgeCall(spoke(), {
       from: second.address,
-      hubCalldata: encodePlaceBids(bids, null),
+      hubCalldata: encodePlaceBidsCalldata(bids, null),
       valueWei: 2n * BID_WEI,
     })
     const tx = await walletClientOf(spoke(), second).sendTransaction(call)
@@ -169,7 +169,7 @@ async function verify(packets: readonly Packet[]): Promise<void> {
 /** The call that executes a packet, open to anybody. */
 function executing({ origin, receiver, guid, message }: Packet, value: bigint): BatchCall {
   const data = encodeFunctionData({
-    abi: endpointAbi,
+    abi: layerZeroEndpointAbi,
     functionName: 'lzReceive',
     args: [origin, receiver, guid, message, '0x'],
   })

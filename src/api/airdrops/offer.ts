@@ -1,4 +1,4 @@
-import type { DistributorClaim, Hex } from '../../chains/chain.js'
+import type { AirdropDistributorClaim, Hex } from '../../chains/chain.js'
 import type { AirdropWithoutClaimCounts } from '../../db/airdrop/airdrops.js'
 import type { WalletWithAllocation } from '../../db/airdrop/answers.js'
 import type { Wallet } from '../../registry/primitives/address.js'
@@ -55,7 +55,7 @@ interface Offered {
 /** Returns the transaction that claims an allocation, or the reason why there is none. */
 export type ClaimTransactionBuilder = (
   claimant: ClaimingWallet,
-  claim: DistributorClaim,
+  claim: AirdropDistributorClaim,
 ) => Promise<Offered | Refused>
 
 /**

@@ -1,4 +1,4 @@
-import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
+import { type EvmChainPort, type Hex, isEvmChainPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
@@ -163,8 +163,8 @@ async function isSignedByContract(
 }
 
 /** The mainnet's hub. Signatures of smart wallets are verified on its chain. */
-const hubOf = ({ chains }: Context): EvmPort | undefined =>
-  chains.filter(isEvmPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
+const hubOf = ({ chains }: Context): EvmChainPort | undefined =>
+  chains.filter(isEvmChainPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1

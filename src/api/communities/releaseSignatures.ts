@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Hex, ReleaseSigner } from '../../chains/chain.js'
+import type { Hex, PaymentReleaseSigner } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 
 /** Number of cached release signatures: one for each recipient and token. */
@@ -10,8 +10,8 @@ const CACHED_SIGNATURES = 1_000
  * Anybody may request a release, a remote signer costs money, and the relayer sends its transactions with the same key.
  * A release does not expire, so its signature can be cached. A failed signature is requested again.
  */
-export function cacheSignatures(sign: ReleaseSigner): ReleaseSigner {
-  const kept = new LRUCache<string, Hex, Parameters<ReleaseSigner>[0]>({
+export function cacheSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
+  const kept = new LRUCache<string, Hex, Parameters<PaymentReleaseSigner>[0]>({
     max: CACHED_SIGNATURES,
     fetchMethod: (_key, _stale, { context }) => sign(context),
   })

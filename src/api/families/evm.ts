@@ -1,4 +1,4 @@
-import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
+import { type EvmChainPort, type EvmQuote, isEvmChainPort } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
 import { EXAMPLE_OWNER } from '../examples.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, z } from '../http/schema.js'
@@ -22,9 +22,9 @@ const ownFields = ({ transactionData }: EvmQuote) => ({
   transactionData: contractCallJson(transactionData),
 })
 
-export const evmFamilyInterface: FamilyInterface<EvmPort> = {
+export const evmFamilyInterface: FamilyInterface<EvmChainPort> = {
   family: EVM,
-  isOf: isEvmPort,
+  isOf: isEvmChainPort,
   example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
   sender: ({ evmAddress }) => evmAddress(),

@@ -1,4 +1,8 @@
-import { isSolanaPort, type SolanaPort, type SolanaQuote } from '../../chains/solana/port.js'
+import {
+  isSolanaChainPort,
+  type SolanaChainPort,
+  type SolanaQuote,
+} from '../../chains/solana/port.js'
 import { SOLANA } from '../../registry/families.js'
 import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { namedObjectSchema, z } from '../http/schema.js'
@@ -9,9 +13,9 @@ const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lampo
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaFamilyInterface: FamilyInterface<SolanaPort> = {
+export const solanaFamilyInterface: FamilyInterface<SolanaChainPort> = {
   family: SOLANA,
-  isOf: isSolanaPort,
+  isOf: isSolanaChainPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],
   testnet: 'solana',
   sender: ({ solanaAddress }) => solanaAddress(),

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import {
   type ChainPort,
-  type EvmPort,
-  isEvmPort,
-  type PermissionSigner,
-  type ReleaseSigner,
+  type ClaimPermissionSigner,
+  type EvmChainPort,
+  isEvmChainPort,
+  type PaymentReleaseSigner,
 } from '../../chains/chain.js'
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
@@ -63,9 +63,9 @@ export interface Context {
   /** How far each network's tables are behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /** Signs airdrop permissions; null where only EVM accounts can claim. */
-  permissionSigner: PermissionSigner | null
+  permissionSigner: ClaimPermissionSigner | null
   /** Signs releases of payments for community names; null where only the relayer releases them. */
-  releaseSigner: ReleaseSigner | null
+  releaseSigner: PaymentReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
@@ -199,5 +199,5 @@ export const chainsOfNetwork = ({
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 
 /** The network's EVM chains, its hub first. */
-export const evmChainsOfNetwork = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
-  chainsOfNetwork(context).filter(isEvmPort)
+export const evmChainsOfNetwork = (context: Pick<Context, 'chains' | 'network'>): EvmChainPort[] =>
+  chainsOfNetwork(context).filter(isEvmChainPort)

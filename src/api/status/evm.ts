@@ -1,4 +1,4 @@
-import type { ChainTx, EvmPort, Hex } from '../../chains/chain.js'
+import type { ChainTx, EvmChainPort, Hex } from '../../chains/chain.js'
 import {
   findTrackedTx,
   findUnconfirmedTx,
@@ -118,7 +118,7 @@ async function rememberFromHub(query: TxStatusQuery): Promise<void> {
 
 const remember = (
   { context, tx }: TxStatusQuery,
-  { chain }: EvmPort,
+  { chain }: EvmChainPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
   storeTxSighting(context.pool, context.network, tx, {
@@ -134,7 +134,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   // use the journal's confirmed blocks, because a node may report another head a moment later
   const blocks = await readConfirmedBlocks(context.pool, context.network)
-  const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
+  const confirmedOn = (port: EvmChainPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
   const { chain, seen } = await findTransactionOnChains(
     tracking.length > 0 ? tracking : all,
     (port) => port.transaction(toHex(tx), confirmedOn(port)),
@@ -165,7 +165,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
 }
 
 async function replacementOf(
-  chain: EvmPort,
+  chain: EvmChainPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },
   { sender, nonce }: TrackedTx,
 ): Promise<Buffer | null> {

@@ -1,4 +1,8 @@
-import { ChainUnavailableError, isPaymentPort, type PaymentPort } from '../../chains/chain.js'
+import {
+  ChainUnavailableError,
+  isPaymentChainPort,
+  type PaymentChainPort,
+} from '../../chains/chain.js'
 import {
   findTrackedTx,
   storeInvalidVerdict,
@@ -25,7 +29,7 @@ const UNREPORTED: Confirmations = { have: 0, need: 1 }
 export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxStatus> {
   const { pool, network } = context
   const ports = chainsOfNetwork(context)
-    .filter(isPaymentPort)
+    .filter(isPaymentChainPort)
     .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
   const ask = () => findTransactionOnChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
@@ -67,7 +71,7 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
 
 /** Confirmations of a transaction. Our own records decide the status, so an unavailable chain must not withhold it. */
 async function confirmationsOf(
-  ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
+  ask: () => Promise<{ seen: Awaited<ReturnType<PaymentChainPort['transaction']>> }>,
 ): Promise<Confirmations> {
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
   const found = await fallbackOnExpectedError(ask(), isAway, null)

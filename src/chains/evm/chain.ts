@@ -6,7 +6,7 @@ import { confirmationRulesOf } from '../../registry/primitives/confirmation.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ChainTx,
-  type EvmPort,
+  type EvmChainPort,
   type EvmQuote,
   type Hex,
   type MoneyOwedToPayer,
@@ -17,14 +17,14 @@ import {
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
 import { fallbackIfUndecided, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
-import { cacheByKey, cacheForDuration } from '../rpc/served.js'
+import { cacheAnswersByKey, cacheForDuration } from '../rpc/served.js'
 import {
   BALANCE_CACHE_OPTIONS,
   readTxByTwoNodes,
   TX_STATE_CACHE_OPTIONS,
 } from '../rpc/strangers.js'
 import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
-import { encodePlaceBids } from './bridge/calls.js'
+import { encodePlaceBidsCalldata } from './bridge/calls.js'
 import { decodeHubMessage, namesOfHubCall } from './bridge/hubMessage.js'
 import { decodePacket } from './bridge/packet.js'
 import {
@@ -33,7 +33,7 @@ import {
   spokeWithdrawalTransaction,
 } from './bridge/quote.js'
 import { readMoneyOwedToPayer } from './community/owed.js'
-import { createCommunityPort } from './community/port.js'
+import { createEvmCommunityPaymentPort } from './community/port.js'
 import { type BlockHeader, getBlockHeader } from './logs.js'
 import { readPrimaryName } from './primaryName.js'
 import { createSmartWalletSignatureCheck } from './smartWallet.js'
@@ -55,7 +55,7 @@ export interface ChainHeads {
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
-export interface EvmChain extends EvmPort {
+export interface EvmChain extends EvmChainPort {
   readonly config: ChainConfig
   readonly rpc: EvmRpc
   /** Measures how long each stage of indexing takes. */
@@ -68,7 +68,7 @@ export interface EvmChain extends EvmPort {
   /**
    * The same chain for anonymous API requests: each kind of call has call limits of its own, and answers are cached.
    */
-  forStrangers(): EvmPort
+  forStrangers(): EvmChainPort
   /** Reads the newest and the last confirmed block. @throws ChainUnavailableError */
   heads(): Promise<ChainHeads>
   /** Numbers of the newest and the last confirmed block, cached for `HEAD_CACHE_MS`. */
@@ -97,7 +97,7 @@ export function createEvmChain({
     void rpc.checkHeads()
     return asking(() =>
       rpc.newestHead(
-        (call) => readHeads(call, config),
+        (call) => readChainHeads(call, config),
         ({ latest }) => latest.number,
       ),
     )
@@ -109,7 +109,7 @@ export function createEvmChain({
   const forUse = (use: NodeConsumer) => createEvmChain({ config, chain, rpc: rpc.forUse(use) })
   const quoteOfSpoke = createSpokeQuoter(config, rpc)
   return {
-    ...createCommunityPort(rpc, config),
+    ...createEvmCommunityPaymentPort(rpc, config),
     config,
     rpc,
     stages: new StageClock(),
@@ -159,7 +159,7 @@ export function createEvmChain({
   }
 }
 
-function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
+function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
   const status = forUse('status')
   const { tokenBalance } = forUse('tokens')
   const { refunds, primaryName } = forUse('refunds')
@@ -168,20 +168,20 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     refunds,
     primaryName,
     isValidSignature: forUse('wallets').isValidSignature,
-    transaction: cacheByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
-    replacement: cacheByKey(status.replacement, REPLACEMENT),
+    transaction: cacheAnswersByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
+    replacement: cacheAnswersByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
+    recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
   }
 }
 
-export const createChainRpc = (
+export const createEvmChainRpc = (
   { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
   onFault?: RpcPoolOptions<Hex>['onFault'],
 ): EvmRpc =>
   createEvmRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
-export async function readHeads(
+export async function readChainHeads(
   call: RpcCall,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
 ): Promise<ChainHeads> {
@@ -211,7 +211,7 @@ export async function readSharedConfirmedBlock(
 ): Promise<number> {
   const needed = Math.min(nodes, rpc.size)
   if (needed === 1) return first.confirmed
-  const read = async (call: RpcCall) => (call === first.node ? first : readHeads(call, config))
+  const read = async (call: RpcCall) => (call === first.node ? first : readChainHeads(call, config))
   const heads = await rpc.onEveryNode(read, needed)
   const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
   return heights[needed - 1]!
@@ -243,7 +243,11 @@ function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationReques
   const value = names.reduce((sum, { amountWei }) => sum + amountWei, 0n)
   return {
     gasToken: config.gasToken,
-    transactionData: { to: config.contract as Hex, data: encodePlaceBids(names, referral), value },
+    transactionData: {
+      to: config.contract as Hex,
+      data: encodePlaceBidsCalldata(names, referral),
+      value,
+    },
     registrationFee: value,
     bridgeFee: 0n,
     names: names.map(({ name, amountWei }) => ({ name, amountWei, amount: amountWei })),

@@ -2,7 +2,7 @@ import { toEventSelector } from 'viem'
 import { expect, it } from 'vitest'
 import type { Hex } from '../chain.js'
 import type { RpcCall } from '../rpc/nodes.js'
-import { decodeLogs, RECEIVED_TOPIC } from './decodeLogs.js'
+import { decodeLogs, RECEIVED_EVENT_TOPIC } from './decodeLogs.js'
 import type { RawLog } from './logs.js'
 
 const CONTRACT: Hex = `0x${'11'.repeat(20)}`
@@ -26,7 +26,7 @@ function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
 
 it('skips a number of a watched contract that the tables can’t hold, and refuses such a number of ours', async () => {
   const received = (at: number, bids: bigint) =>
-    log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
+    log(at, [RECEIVED_EVENT_TOPIC, word(1n), word(2n)], word(bids))
   const credited = (at: number, eid: bigint) =>
     log(at, [CREDITED_TOPIC, word(1n), word(eid)], word(2n ** 256n - 1n))
   const logs = [

@@ -18,19 +18,23 @@ import { mapInBatches } from '../rpc/batches.js'
 import { transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
-import { decodePaymentEnds, decodePayments, PAYMENT_EVENT_TOPIC } from './community/logs.js'
-import { endpointAbi } from './contracts/index.js'
+import {
+  decodeCommunityPayments,
+  decodePaymentOutcomes,
+  PAYMENT_EVENT_TOPIC,
+} from './community/logs.js'
+import { layerZeroEndpointAbi } from './contracts/index.js'
 import { CONTRACT_EVENTS, eventTopicsOf, isLogOfEvent, malformedLogError } from './events.js'
 import {
   blockOfLogPosition,
-  getReceipt,
   type LogFilter,
   logLocation,
   logPosition,
   type RawLog,
   type RawReceipt,
+  readTransactionReceipt,
 } from './logs.js'
-import { type RecordedContracts, type RunningHashInput, runningHashInputs } from './record.js'
+import { type ChainContractSettings, type RunningHashInput, runningHashInputs } from './record.js'
 
 /**
  * Decoded logs of the configured contracts in some blocks. A hub gives entries, received messages and credits. A spoke
@@ -70,19 +74,19 @@ export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs):
   entries.length + sent.length + payments.length + ends.length
 
 /** First topics of the events of hub and spoke. */
-export const BID_TOPIC = CONTRACT_EVENTS.bid.topic
-export const BID_WITH_REFERRAL_TOPIC = CONTRACT_EVENTS.bidWithReferral.topic
+export const BID_EVENT_TOPIC = CONTRACT_EVENTS.bid.topic
+export const BID_WITH_REFERRAL_EVENT_TOPIC = CONTRACT_EVENTS.bidWithReferral.topic
 const MINIMUM_TOPIC = CONTRACT_EVENTS.minimumSet.topic
-export const RECEIVED_TOPIC = CONTRACT_EVENTS.received.topic
+export const RECEIVED_EVENT_TOPIC = CONTRACT_EVENTS.received.topic
 const BID_REFUSED_TOPIC = CONTRACT_EVENTS.bidRefused.topic
 const CREDITED_TOPIC = CONTRACT_EVENTS.credited.topic
 const WITHDRAWN_TOPIC = CONTRACT_EVENTS.withdrawn.topic
-export const SENT_TOPIC = CONTRACT_EVENTS.sent.topic
+export const SENT_EVENT_TOPIC = CONTRACT_EVENTS.sent.topic
 
 /** First topics of logs that make a transaction a registration, by role. */
 const REGISTRATION_TOPICS = {
-  hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC],
-  spoke: [SENT_TOPIC],
+  hub: [BID_EVENT_TOPIC, BID_WITH_REFERRAL_EVENT_TOPIC, RECEIVED_EVENT_TOPIC],
+  spoke: [SENT_EVENT_TOPIC],
 } as const
 
 export interface ContractAddresses {
@@ -124,7 +128,7 @@ export function isRegistrationLog(
  * True if the number of bids in a `Received` log fits the tables' column. A third-party contract may log any number.
  */
 const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
-  first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
+  first !== RECEIVED_EVENT_TOPIC || Number(data) < 2 ** 31
 
 /**
  * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Skips logs
@@ -135,7 +139,7 @@ const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
  */
 export async function decodeLogs(
   call: RpcCall,
-  chain: ContractAddresses & RecordedContracts & { chain: number; endpoint?: Hex | undefined },
+  chain: ContractAddresses & ChainContractSettings & { chain: number; endpoint?: Hex | undefined },
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
@@ -157,8 +161,8 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
-  if (paymentLogs.length > 0) found.payments = decodePayments(paymentLogs, timeOf)
-  found.ends = decodePaymentEnds(paymentLogs)
+  if (paymentLogs.length > 0) found.payments = decodeCommunityPayments(paymentLogs, timeOf)
+  found.ends = decodePaymentOutcomes(paymentLogs)
   found.record = runningHashInputs(chain, logs, timeOf)
   return found
 }
@@ -172,14 +176,14 @@ function decodeHubLogs(
   let bid: RawLog | null = null
   for (const log of logs) {
     const [first] = log.topics
-    const isBid = first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
+    const isBid = first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refusal directly follows the log of its bid
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_MARK))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
     else if (first === CREDITED_TOPIC || first === WITHDRAWN_TOPIC) credits.push(creditMove(log))
-    else if (first === RECEIVED_TOPIC) received.push(receivedMessage(log))
+    else if (first === RECEIVED_EVENT_TOPIC) received.push(receivedMessage(log))
     bid = isBid ? log : null
   }
 }
@@ -242,7 +246,7 @@ async function readPacketSent(
 ): Promise<SentMessage[]> {
   const hashes = [...new Set(sentLogs.map((log) => log.transactionHash))]
   const RECEIPTS_AT_ONCE = 16
-  const read = async (hash: Hex) => [hash, await getReceipt(call, hash)] as const
+  const read = async (hash: Hex) => [hash, await readTransactionReceipt(call, hash)] as const
   const receipts = new Map(await mapInBatches(hashes, RECEIPTS_AT_ONCE, read))
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)
@@ -262,7 +266,7 @@ async function readPacketSent(
 function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: number): SentMessage {
   const [, guid, from] = log.topics as [Hex, Hex, Hex]
   const logs = receipt.logs as unknown as Log[]
-  const ours = parseEventLogs({ abi: endpointAbi, eventName: 'PacketSent', logs })
+  const ours = parseEventLogs({ abi: layerZeroEndpointAbi, eventName: 'PacketSent', logs })
     .filter(({ address }) => address.toLowerCase() === endpoint)
     .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
   if (!ours)

@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
-import { fallbackIfFailing, transientError } from '../rpc/errors.js'
+import { fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'
 import { cacheForDuration } from '../rpc/served.js'
 import { defaultGasPriceCapWei, estimateGasFees, type GasFees } from './gasFees.js'
@@ -43,7 +43,7 @@ export type DemandedTipMemory = ReturnType<typeof createDemandedTipMemory>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: RpcCall): Promise<bigint> =>
-  BigInt(await fallbackIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+  BigInt(await fallbackIfCallFails(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
  * Estimates fees from one node's answers. `createGasPriceCap` limits them.

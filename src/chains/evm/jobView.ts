@@ -4,12 +4,12 @@ import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
-import { type PaidBid, readPacketState, readPaymentDeliveredFlags } from './bridge/calls.js'
+import { areBidsDelivered, type PaidBid, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
-import { type EvmChain, readHeads } from './chain.js'
+import { type EvmChain, readChainHeads } from './chain.js'
 import { arePaymentsEnded, type PaymentToEnd } from './community/ending.js'
-import { getReceipt, hasSucceeded } from './logs.js'
+import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 
 /** A relayer's job, whose attempts are transactions with the same nonce. */
 export type NonceJob = JobProgress<EvmJobTx>
@@ -104,7 +104,7 @@ export async function readNonceJobState(
   call: JobCall,
   job: NonceJob,
 ): Promise<NonceJobStateOnNode> {
-  const { latest, confirmed } = await readHeads(ask, chain.config)
+  const { latest, confirmed } = await readChainHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
   const nonce = await readNonce(ask, account.address, job.nonce, heads)
   const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
@@ -143,7 +143,7 @@ async function readDone(
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
-      return readPaymentDeliveredFlags(ask, call.hub, call.bids, rpcQuantity(block))
+      return areBidsDelivered(ask, call.hub, call.bids, rpcQuantity(block))
     if ('payments' in call) return arePaymentsEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
@@ -170,13 +170,13 @@ async function findReceipt(
   confirmed: number,
 ): Promise<MinedReceipt | null> {
   for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {
-    const receipt = await getReceipt(ask, hash)
+    const receipt = await readTransactionReceipt(ask, hash)
     if (!receipt) continue
     const block = Number(receipt.blockNumber)
     return {
       hash,
       block,
-      succeeded: hasSucceeded(receipt),
+      succeeded: hasTransactionSucceeded(receipt),
       isConfirmed: block <= confirmed,
       // a field that is missing in the receipt counts as its largest possible value
       feeWei: BigInt(receipt.gasUsed ?? gas) * BigInt(receipt.effectiveGasPrice ?? maxFeePerGas),

@@ -32,14 +32,14 @@ export type RawReceipt = { logs: RawLog[] } & Record<
   }
 
 /** True if a receipt reports success. @throws RpcError transient for a malformed status */
-export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
+export function hasTransactionSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
   const value = typeof status === 'number' ? status : parseQuantity(status)
   if (value !== 0 && value !== 1)
     throw transientError('eth_getTransactionReceipt: the status has another form')
   return value === 1
 }
 
-export const getReceipt = (call: RpcCall, hash: Hex): Promise<RawReceipt | null> =>
+export const readTransactionReceipt = (call: RpcCall, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
 /** Logs of a range with the headers of its first and last block, from one node. */
@@ -106,7 +106,7 @@ export interface LogFilter {
  * that does not have the last block returns an empty list instead of an error.
  * @throws RpcError
  */
-export async function readLogs(
+export async function readLogsOfRange(
   call: RpcCall,
   filter: LogFilter,
   from: number,

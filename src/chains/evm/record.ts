@@ -23,7 +23,7 @@ interface RecordingContract {
 }
 
 /** The contracts of a chain, with the settings that decide which of them keep a record. */
-export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
+export type ChainContractSettings = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
   contract?: Hex | undefined
   watchOnly?: ChainConfig['watchOnly']
   trust?: ChainConfig['trust']
@@ -53,7 +53,7 @@ export function recordingContracts({
   communityPayments,
   watchOnly,
   trust,
-}: Omit<RecordedContracts, 'chainId'>): RecordingContract[] {
+}: Omit<ChainContractSettings, 'chainId'>): RecordingContract[] {
   if (watchOnly || trust) return []
   const hub: RecordingContract[] =
     role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
@@ -61,7 +61,7 @@ export function recordingContracts({
 }
 
 /** Record (running hashes) before the first log: zeros. */
-export const emptyChainRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
+export const emptyChainRecord = (contracts: Omit<ChainContractSettings, 'chainId'>): ChainRecord =>
   recordingContracts(contracts).map(() => Buffer.alloc(WORD))
 
 /**
@@ -69,7 +69,7 @@ export const emptyChainRecord = (contracts: Omit<RecordedContracts, 'chainId'>):
  * addresses, so `unpackRecord` ignores a record of another block or of other contracts.
  */
 export const packChainRecord = (
-  contracts: RecordedContracts,
+  contracts: ChainContractSettings,
   parentHash: Buffer,
   record: ChainRecord,
 ): Buffer =>
@@ -83,7 +83,7 @@ const STORED = 20 + WORD
 
 /** Decodes a stored record: each contract's running hash, or null for a contract that was not stored. */
 export function unpackChainRecord(
-  contracts: RecordedContracts,
+  contracts: ChainContractSettings,
   parentHash: Buffer,
   stored: Buffer | null,
 ): (Buffer | null)[] {
@@ -102,7 +102,7 @@ export function unpackChainRecord(
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
 export function runningHashInputs(
-  contracts: RecordedContracts,
+  contracts: ChainContractSettings,
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): RunningHashInput[] {
@@ -156,7 +156,7 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 }
 
 /** A block as of which a contract is read. */
-export type RecordBlock = Pick<BlockHeader, 'number' | 'hash'>
+export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
  * Reads the running hashes (record) of a chain's contracts as of a block.
@@ -165,7 +165,7 @@ export type RecordBlock = Pick<BlockHeader, 'number' | 'hash'>
  */
 export async function readChainRecord(
   call: RpcCall,
-  contracts: RecordedContracts,
+  contracts: ChainContractSettings,
   blockHash: Buffer,
   number: number | null = null,
 ): Promise<ChainRecord> {
@@ -215,4 +215,5 @@ async function readAt<T>(
 }
 
 /** True if deployed code has the function `recordHash()`. Older versions of clusterd's contracts do not have it. */
-export const hasRecordHash = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)
+export const hasRecordHashFunction = (code: Hex): boolean =>
+  code.includes(`63${RECORD_HASH.slice(2)}`)

@@ -16,7 +16,7 @@ import {
   readPacketState,
   verifyPacketCall,
 } from './bridge/calls.js'
-import { refuseOrReleaseCall } from './community/ending.js'
+import { refuseOrReleasePaymentsCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
 import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
@@ -35,7 +35,7 @@ import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
-export type NonceSender = ReturnType<typeof createNonceSender>
+export type NonceJobSender = ReturnType<typeof createNonceJobSender>
 
 /** Gas that LayerZero's endpoint uses besides the receiver's call, with a margin. Measured: 70,000. */
 const ENDPOINT_GAS = 100_000n
@@ -73,7 +73,7 @@ export function createRpcCallCache(): RpcCallCache {
  * @param memo cache shared by the batch's jobs, for calls before a transaction is sent
  * @param demand memory of the tip that mempools demanded for the signer's transactions
  */
-export function createNonceSender(
+export function createNonceJobSender(
   { chain, account }: TransactionSigner,
   call: JobCall,
   memo: RpcCallCache = (ask) => ask,
@@ -162,7 +162,7 @@ async function signed(
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return deliverBidsCall(call.hub, call.bids)
-  if ('payments' in call) return refuseOrReleaseCall(call.kind, call.payments, call.of)
+  if ('payments' in call) return refuseOrReleasePaymentsCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
     ? verifyPacketCall(call.messageLib, call.packet)
     : executePacketCall(call.endpoint, call.packet)

@@ -2,7 +2,7 @@ import { decodeAbiParameters, encodeDeployData, parseAbi, zeroAddress } from 'vi
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
   ChainUnavailableError,
-  type EvmPort,
+  type EvmChainPort,
   type Hex,
   rethrowAsUnavailable,
   type SignatureCheckQuery,
@@ -10,9 +10,9 @@ import {
 import { fallbackIfRefused } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
-import { cacheByKey } from '../rpc/served.js'
+import { cacheAnswersByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
-import { encodeCall } from './contracts/read.js'
+import { encodeContractCall } from './contracts/read.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
@@ -34,9 +34,9 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmPort['isValidSignature'] {
+export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isValidSignature'] {
   const underWay = new Map<string, number>()
-  const hasCode = cacheByKey(
+  const hasCode = cacheAnswersByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
@@ -77,7 +77,7 @@ function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureCheckQu
     ? unwrap(signature)
     : { factory: zeroAddress, prepare: '0x' as const, signature }
   if (!parts) return null
-  const question = encodeCall(erc1271, 'isValidSignature', [hash, parts.signature])
+  const question = encodeContractCall(erc1271, 'isValidSignature', [hash, parts.signature])
   return encodeDeployData({
     abi: signatureProbeAbi,
     bytecode: signatureProbeBytecode,

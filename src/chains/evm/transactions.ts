@@ -13,7 +13,7 @@ import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
-import { getReceipt, hasSucceeded } from './logs.js'
+import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 
 interface RawTransaction {
   hash: Hex
@@ -48,7 +48,7 @@ export async function readTransaction(
   const sent = { ...(await signedOrigin(tx)), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
   const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
-    getReceipt(call, hash),
+    readTransactionReceipt(call, hash),
     head(),
   ])
   if (!receipt) {
@@ -64,7 +64,7 @@ export async function readTransaction(
     state: 'mined',
     isOurs: sent.isOurs || isRegistration,
     block,
-    succeeded: hasSucceeded(receipt),
+    succeeded: hasTransactionSucceeded(receipt),
     isRegistration,
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmedNow) },
     isConfirmed: block <= confirmed,

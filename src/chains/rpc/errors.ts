@@ -1,6 +1,6 @@
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
-import { TOO_LARGE_ERROR_CODE } from './http.js'
+import { ANSWER_TOO_LARGE_ERROR_CODE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
 
@@ -88,7 +88,7 @@ export const fallbackIfRefused = <T, const F>(asked: Promise<T>, fallback: F): P
  * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
  * @throws errors other than RpcError; RpcError of fault `rate_limited`
  */
-export const fallbackIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+export const fallbackIfCallFails = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
   fallbackOnExpectedError(
     asked,
     (error) => error instanceof RpcError && error.fault !== 'rate_limited',
@@ -143,7 +143,7 @@ interface ReadError extends Pick<RpcErrorSource, 'faults'> {
 }
 
 function meaningOfError(error: ClientErrorFields, { status, said, faults }: ReadError) {
-  if (error.code === TOO_LARGE_ERROR_CODE)
+  if (error.code === ANSWER_TOO_LARGE_ERROR_CODE)
     return { fault: 'too_much', reason: 'answer_too_large' } as const
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
@@ -216,11 +216,11 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 }
 
 /** True if the same node may answer a second attempt. */
-export const isRetryable = (error: Error): boolean =>
+export const isRetryableRpcError = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
   !(error instanceof MissingDataError || error instanceof RefutedAnswerError)
 
 /** True if a node answered, but with other data than another node. */
-export const isContradicting = (error: Error | undefined): boolean =>
+export const isContradictionError = (error: Error | undefined): boolean =>
   error instanceof ContradictingNodeError || error instanceof RefutedAnswerError

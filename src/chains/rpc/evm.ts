@@ -1,7 +1,7 @@
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
 import { requireRpcAnswerForm } from './forms.js'
-import { createJsonClient, type JsonAnswer } from './http.js'
+import { createJsonHttpClient, type JsonHttpAnswer } from './http.js'
 import {
   type RpcCall,
   type RpcNodes,
@@ -86,7 +86,7 @@ interface Answer {
   error?: unknown
 }
 
-export interface CallOptions {
+export interface RpcCallerOptions {
   /** Timeout of each call, in place of the method's own. */
   timeoutMs?: number | undefined
   /** Upper limit of the timeout. */
@@ -100,14 +100,14 @@ export interface CallOptions {
  */
 export function createEvmRpcCaller(
   url: string,
-  { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
+  { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: RpcCallerOptions = {},
 ): RpcCall {
-  const post = createJsonClient(url)
+  const post = createJsonHttpClient(url)
   let count = 0
   return async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     count += 1
     const body = { jsonrpc: '2.0', id: count, method, params }
-    let http: JsonAnswer | undefined
+    let http: JsonHttpAnswer | undefined
     try {
       http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
       const answer = (http.data ?? {}) as Answer

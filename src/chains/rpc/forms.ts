@@ -64,7 +64,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   eth_getBlockByHash: block,
   eth_getBlockByNumber: block,
   eth_getCode: hex,
-  // only type checks, since there may be millions of logs: `getBlockLogs` and `readLogs` check their hex digits
+  // only type checks, since there may be millions of logs: `getBlockLogs` and `readLogsOfRange` check their hex digits
   eth_getLogs: list(logOf(text)),
   eth_getTransactionByHash: orNull(transaction),
   eth_getTransactionCount: quantity,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { createJsonClient, TOO_LARGE_ERROR_CODE } from './http.js'
+import { ANSWER_TOO_LARGE_ERROR_CODE, createJsonHttpClient } from './http.js'
 
 const LIMIT_MS = 5_000
 
@@ -24,7 +24,7 @@ describe('the client of JSON-RPC nodes', () => {
         }),
       )
     })
-    const post = createJsonClient(`${url.replace('//', '//ann:s%20e@')}/v2/key?a=b`)
+    const post = createJsonHttpClient(`${url.replace('//', '//ann:s%20e@')}/v2/key?a=b`)
     const { status, headers, data } = await post({ id: 1 }, LIMIT_MS)
     expect([status, headers.get('x-node'), headers.get('x-other')]).toEqual([200, 'one', null])
     const authorization = `Basic ${Buffer.from('ann:s e').toString('base64')}`
@@ -36,7 +36,7 @@ describe('the client of JSON-RPC nodes', () => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync(JSON.stringify({ result: 'ä'.repeat(100_000) })))
     })
-    expect((await createJsonClient(url)({}, LIMIT_MS)).data).toEqual({
+    expect((await createJsonHttpClient(url)({}, LIMIT_MS)).data).toEqual({
       result: 'ä'.repeat(100_000),
     })
   })
@@ -54,7 +54,7 @@ describe('the client of JSON-RPC nodes', () => {
       response.setHeader('content-encoding', encoding)
       response.end(body)
     })
-    expect((await createJsonClient(url)({}, LIMIT_MS)).data).toEqual({ result: '0x1' })
+    expect((await createJsonHttpClient(url)({}, LIMIT_MS)).data).toEqual({ result: '0x1' })
   })
 
   it.each([
@@ -62,7 +62,7 @@ describe('the client of JSON-RPC nodes', () => {
     ['sends a head and no body', (response: ServerResponse) => void response.flushHeaders()],
     ['stops in the middle', (response: ServerResponse) => void response.write('{"result":')],
   ])('does not wait for a node that %s', async (_, answer) => {
-    const post = createJsonClient(await serving(answer))
+    const post = createJsonHttpClient(await serving(answer))
     await expect(post({}, 200)).rejects.toThrow('no answer within 200 ms')
   })
 
@@ -74,8 +74,8 @@ describe('the client of JSON-RPC nodes', () => {
       response.end(gzipSync(large))
     })
     for (const url of [plain, packed])
-      await expect(createJsonClient(url)({}, LIMIT_MS)).rejects.toMatchObject({
-        code: TOO_LARGE_ERROR_CODE,
+      await expect(createJsonHttpClient(url)({}, LIMIT_MS)).rejects.toMatchObject({
+        code: ANSWER_TOO_LARGE_ERROR_CODE,
       })
   })
 
@@ -84,14 +84,16 @@ describe('the client of JSON-RPC nodes', () => {
     const url = await serving(
       (response) => void response.writeHead(500).end(JSON.stringify({ error })),
     )
-    expect(await createJsonClient(url)({}, LIMIT_MS)).toMatchObject({
+    expect(await createJsonHttpClient(url)({}, LIMIT_MS)).toMatchObject({
       status: 500,
       data: { error },
     })
     const busy = await serving(
       (response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'),
     )
-    const failure = await createJsonClient(busy)({}, LIMIT_MS).catch((thrown: unknown) => thrown)
+    const failure = await createJsonHttpClient(busy)({}, LIMIT_MS).catch(
+      (thrown: unknown) => thrown,
+    )
     expect(failure).toMatchObject({ status: 429, details: 'slow down' })
     expect((failure as { headers: Headers }).headers.get('retry-after')).toBe('7')
   })
@@ -105,7 +107,7 @@ describe('the client of JSON-RPC nodes', () => {
       if (asked === 2) socket.resetAndDestroy()
       else response.end('{"result":1}')
     })
-    const post = createJsonClient(url)
+    const post = createJsonHttpClient(url)
     await post({}, LIMIT_MS)
     expect((await post({}, LIMIT_MS)).data).toEqual({ result: 1 })
     expect(sockets[1]).toBe(sockets[0])
@@ -114,13 +116,13 @@ describe('the client of JSON-RPC nodes', () => {
 
   it('fails where a new connection is closed, or cut in the middle', async () => {
     const closed = await serving((_, { socket }) => void socket.resetAndDestroy())
-    await expect(createJsonClient(closed)({}, LIMIT_MS)).rejects.toMatchObject({
+    await expect(createJsonHttpClient(closed)({}, LIMIT_MS)).rejects.toMatchObject({
       code: 'ECONNRESET',
     })
     const cut = await serving((response, { socket }) => {
       response.writeHead(200, { 'content-length': 100 }).write('{')
       setTimeout(() => socket.destroy(), 20)
     })
-    await expect(createJsonClient(cut)({}, LIMIT_MS)).rejects.toThrow()
+    await expect(createJsonHttpClient(cut)({}, LIMIT_MS)).rejects.toThrow()
   })
 })

@@ -12,7 +12,7 @@ import { inflateRaw, unzip } from 'node:zlib'
 /** Largest answer in bytes, compressed and decompressed. */
 const MAX_BYTES = 10 * 2 ** 20
 /** zlib's error code for an answer that is too large after decompression. */
-export const TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
+export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
 /** Keep-alive time of an unused connection, ms: shorter than that of most servers. */
 const IDLE_MS = 4_000
 const HEADERS = {
@@ -22,7 +22,7 @@ const HEADERS = {
 } as const
 
 /** Answer of a node: parsed JSON with the status and headers of its HTTP response. */
-export interface JsonAnswer {
+export interface JsonHttpAnswer {
   status: number
   headers: Pick<Headers, 'get'>
   data: unknown
@@ -35,9 +35,9 @@ export interface JsonAnswer {
  * the body is a JSON-RPC error; otherwise with the code of the connection error, or of Node's zlib where the answer is
  * too large
  */
-export function createJsonClient(
+export function createJsonHttpClient(
   url: string,
-): (body: unknown, limitMs: number) => Promise<JsonAnswer> {
+): (body: unknown, limitMs: number) => Promise<JsonHttpAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
@@ -49,7 +49,7 @@ export function createJsonClient(
   return async (body, limitMs) => {
     const text = Buffer.from(JSON.stringify(body))
     const signal = AbortSignal.timeout(limitMs)
-    const ask = (onStale?: () => Promise<JsonAnswer>) =>
+    const ask = (onStale?: () => Promise<JsonHttpAnswer>) =>
       exchange(open(text.length, signal), text, onStale)
     try {
       return await ask(ask)
@@ -67,8 +67,8 @@ export function createJsonClient(
 function exchange(
   request: ClientRequest,
   text: Buffer,
-  onStale?: () => Promise<JsonAnswer>,
-): Promise<JsonAnswer> {
+  onStale?: () => Promise<JsonHttpAnswer>,
+): Promise<JsonHttpAnswer> {
   return new Promise((resolve, reject) => {
     // after the response's headers, errors are emitted by the response
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -90,7 +90,9 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > MAX_BYTES)
-      throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE_ERROR_CODE })
+      throw Object.assign(new Error('the answer is too large'), {
+        code: ANSWER_TOO_LARGE_ERROR_CODE,
+      })
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
@@ -115,7 +117,7 @@ function unpacked(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer
 function answerOf(
   { statusCode: status = 0, statusMessage, headers }: IncomingMessage,
   body: Buffer,
-): JsonAnswer {
+): JsonHttpAnswer {
   const head = { status, headers: { get: (name: string) => headers[name]?.toString() ?? null } }
   const text = body.toString()
   if (status >= 200 && status < 300) return { ...head, data: JSON.parse(text || '{}') }

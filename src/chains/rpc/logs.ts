@@ -4,7 +4,7 @@ import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
 
-export interface LogsWatchOptions {
+export interface ProgramLogsWatchOptions {
   /** WebSocket URLs, one for each attempt in turn. */
   urls: readonly string[]
   /** The program's address in base58. */
@@ -20,7 +20,7 @@ export interface LogsWatchOptions {
  * not fit: only `eth_subscription` notifications reach its subscribers.
  * @returns a function that ends the subscription
  */
-export function watchLogs(options: LogsWatchOptions): () => void {
+export function watchProgramLogs(options: ProgramLogsWatchOptions): () => void {
   const { urls, onLogs, onFault } = options
   const end = new AbortController()
   const watch = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export function watchLogs(options: LogsWatchOptions): () => void {
  */
 async function connection(
   url: string,
-  { programId, commitments, onLogs }: LogsWatchOptions,
+  { programId, commitments, onLogs }: ProgramLogsWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { WebSocket } = await import('ws')

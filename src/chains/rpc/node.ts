@@ -20,7 +20,7 @@ export class WrongChainError extends Error {
 }
 
 /** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */
-export interface CapacityShare {
+export interface NodeCallLimits {
   atOnce: number
   perSecond: number
   /** Most calls in the queue. Further calls are refused. */
@@ -67,7 +67,7 @@ export class RpcNode {
   constructor(
     readonly url: string,
     call: RpcCall,
-    share?: CapacityShare,
+    share?: NodeCallLimits,
   ) {
     this.host = new URL(url).host
     const queue =

@@ -3,8 +3,8 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
-  isContradicting,
-  isRetryable,
+  isContradictionError,
+  isRetryableRpcError,
   MissingDataError,
   RefutedAnswerError,
   RpcError,
@@ -12,13 +12,13 @@ import {
 } from './errors.js'
 import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead, sharedHeightOf } from './headChoice.js'
 import {
-  type CapacityShare,
   isFaultOfNode,
+  type NodeCallLimits,
   type RpcCall,
   RpcNode,
   WrongChainError,
 } from './node.js'
-import { type NodeConsumer, RPC_CAPACITY_SHARES } from './shares.js'
+import { NODE_CALL_LIMITS_BY_CONSUMER, type NodeConsumer } from './shares.js'
 
 export { type RpcCall, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
@@ -66,7 +66,7 @@ export interface RpcPoolOptions<Hash extends string> {
   /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
   leastBlockMs?: number | undefined
   /** Limit of the calls to each node. Absent: no limit. */
-  share?: CapacityShare | undefined
+  share?: NodeCallLimits | undefined
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
@@ -139,7 +139,7 @@ export class RpcPool<Hash extends string> {
   forUse(use: NodeConsumer): RpcPool<Hash> {
     return (
       this.#family.pools.get(use) ??
-      new RpcPool({ ...this.#options, share: RPC_CAPACITY_SHARES[use] }, this.#family, use)
+      new RpcPool({ ...this.#options, share: NODE_CALL_LIMITS_BY_CONSUMER[use] }, this.#family, use)
     )
   }
 
@@ -250,7 +250,7 @@ export class RpcPool<Hash extends string> {
       const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result, node.host))
       if ('error' in answer) {
         // a single fault may be momentary, so the node is asked once more
-        const isNew = !failed.has(node) && !node.isFailing() && isRetryable(answer.error)
+        const isNew = !failed.has(node) && !node.isFailing() && isRetryableRpcError(answer.error)
         if (isNew) nodes.push(node)
         failed.set(node, answer.error)
         continue
@@ -286,7 +286,7 @@ export class RpcPool<Hash extends string> {
     const tooMuch = errors.find(isTooMuch)
     if (tooMuch) return tooMuch
     const [only] = answered
-    const contradicting = this.#nodes.filter((node) => isContradicting(failed.get(node)))
+    const contradicting = this.#nodes.filter((node) => isContradictionError(failed.get(node)))
     if (only && answered.length + contradicting.length > 1) {
       // a node that two others contradict must not remain the first node to be asked
       if (answered.length === 1 && contradicting.length > 1)

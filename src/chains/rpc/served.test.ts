@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { cacheByKey, cacheForDuration } from './served.js'
+import { cacheAnswersByKey, cacheForDuration } from './served.js'
 
 let nowMs = 1
 beforeAll(() => vi.spyOn(performance, 'now').mockImplementation(() => nowMs))
@@ -16,7 +16,7 @@ describe('cached answers', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let asked = 0
         nowMs = 1
-        const serve = cacheByKey(
+        const serve = cacheAnswersByKey(
           async (key: number) => {
             asked += 1
             return { key, atMs: nowMs }

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 
 /** Caches an answer for `forMs`. Failures are not cached. */
 export function cacheForDuration<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
-  return cacheByKey(ask, { forMs: () => forMs, most: 1 })
+  return cacheAnswersByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
-export interface CacheOptions<T, A extends readonly unknown[] = []> {
+export interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
   /** Maximum number of cached answers. One more drops the oldest answer. */
@@ -15,9 +15,9 @@ export interface CacheOptions<T, A extends readonly unknown[] = []> {
 }
 
 /** Caches answers by key. Concurrent calls with the same key share one request. Failures are not cached. */
-export function cacheByKey<A extends readonly unknown[], T>(
+export function cacheAnswersByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
-  { forMs, most, keyOf = (...of) => of.join(' ') }: CacheOptions<T, A>,
+  { forMs, most, keyOf = (...of) => of.join(' ') }: AnswerCacheOptions<T, A>,
 ): (...of: A) => Promise<T> {
   const known = new LRUCache<string, { answer: T }, { of: A }>({
     max: most,

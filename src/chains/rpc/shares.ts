@@ -1,4 +1,4 @@
-import type { CapacityShare } from './node.js'
+import type { NodeCallLimits } from './node.js'
 
 /**
  * Parts of the daemon that call nodes, besides the indexer. Each has its own back-offs and call limits, so that no part
@@ -8,12 +8,14 @@ import type { CapacityShare } from './node.js'
 export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
 /** Limits the calls to a node that anonymous API requests of one kind can cause. */
-const STRANGERS: CapacityShare = { atOnce: 32, perSecond: 100, waiting: 200 }
+const STRANGERS: NodeCallLimits = { atOnce: 32, perSecond: 100, waiting: 200 }
 /**
  * Limits of each consumer's calls to a node. The limit of `judge` allows all of its concurrent requests. `relay` has no
  * limit, because no anonymous request causes its calls.
  */
-export const RPC_CAPACITY_SHARES: Readonly<Record<NodeConsumer, CapacityShare | undefined>> = {
+export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
+  Record<NodeConsumer, NodeCallLimits | undefined>
+> = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { clusterCall, createSolanaRpc } from './solana.js'
+import { createSolanaClusterCaller, createSolanaRpc } from './solana.js'
 
 interface Question {
   id: number
@@ -44,7 +44,7 @@ describe('a call', () => {
       id: body.id,
       error: { code, message },
     }))
-    const failed = clusterCall(url, 5_000)('getTransaction', [])
+    const failed = createSolanaClusterCaller(url, 5_000)('getTransaction', [])
     await expect(failed).rejects.toMatchObject({
       fault,
       message: `getTransaction: ${message}`,
@@ -65,14 +65,14 @@ describe('a call', () => {
       response.setHeader('retry-after', '7')
       return { jsonrpc: '2.0', id: body.id, error }
     })
-    const asked = clusterCall(url, 5_000)('echo', [1])
+    const asked = createSolanaClusterCaller(url, 5_000)('echo', [1])
     await expect(asked).rejects.toMatchObject({ fault: 'rate_limited', retryAfterMs: 7_000 })
   })
 })
 
 it('a hanging node is detected within seconds, however many long calls wait for it', async () => {
   const url = await serveInTest(() => {})
-  const call = clusterCall(url, 20_000)
+  const call = createSolanaClusterCaller(url, 20_000)
   for (let i = 0; i < 100; i++) call('getTransaction', []).catch(() => {})
   const startedMs = performance.now()
   await expect(call('getSlot', [])).rejects.toThrow('timed out: no answer within 3000 ms')

@@ -27,7 +27,8 @@ const AT_ONCE = 16
 export function createSolanaRpc(options: RpcPoolOptions<string>): SolanaRpc {
   return new RpcPool({
     ...options,
-    connect: (url, limitMs = TIMEOUT_MS) => clusterCall(url, Math.min(TIMEOUT_MS, limitMs)),
+    connect: (url, limitMs = TIMEOUT_MS) =>
+      createSolanaClusterCaller(url, Math.min(TIMEOUT_MS, limitMs)),
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: async (call) => {
       const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])
@@ -54,7 +55,7 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 ])
 
 /** Calls a cluster with a limit of concurrent calls. Light calls skip the queue. @param timeoutMs of each call */
-export function clusterCall(url: string, timeoutMs: number): RpcCall {
+export function createSolanaClusterCaller(url: string, timeoutMs: number): RpcCall {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = createEvmRpcCaller(url, { timeoutMs, faults: FAULTS })
   const light = createEvmRpcCaller(url, {

@@ -2,14 +2,16 @@ import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { type Registrar, toAnchorNumber } from './registrar.js'
 
 /** The program that owns upgradeable programs. */
-export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+export const UPGRADEABLE_LOADER_PROGRAM = new PublicKey(
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+)
 
 /** Account that holds a program's code and upgrade authority. */
 export const programDataAddress = (programId: PublicKey): PublicKey =>
-  PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER)[0]
+  PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER_PROGRAM)[0]
 
 /** Authorities of a registrar, and the time after which payers may take undecided payments back. */
-export interface InitialSettings {
+export interface RegistrarInitialSettings {
   admin: PublicKey
   relay: PublicKey
   treasury: PublicKey
@@ -18,10 +20,10 @@ export interface InitialSettings {
 }
 
 /** Instruction that initializes the registrar. The program's upgrade authority signs and pays. */
-export function initializeInstruction(
+export function initializeRegistrarInstruction(
   registrar: Registrar,
   upgradeAuthority: PublicKey,
-  terms: InitialSettings,
+  terms: RegistrarInitialSettings,
 ) {
   const args = {
     ...authoritiesOf(terms),
@@ -35,7 +37,7 @@ export function initializeInstruction(
   })
 }
 
-type Authorities = Pick<InitialSettings, 'relay' | 'treasury'>
+type Authorities = Pick<RegistrarInitialSettings, 'relay' | 'treasury'>
 
 const authoritiesOf = ({ relay, treasury }: Authorities) => ({
   relay_authority: relay,

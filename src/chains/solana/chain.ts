@@ -4,16 +4,16 @@ import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createTokenBalancePort } from '../requirementInputs.js'
 import type { NodeConsumer, RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
-import { cacheByKey } from '../rpc/served.js'
+import { cacheAnswersByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import {
   BALANCE_CACHE_OPTIONS,
   readTxByTwoNodes,
   TX_STATE_CACHE_OPTIONS,
 } from '../rpc/strangers.js'
-import { createCommunityPort, readWalletTokenBalance } from './community/port.js'
+import { createSolanaCommunityPaymentPort, readWalletTokenBalance } from './community/port.js'
 import { createRefundPort } from './owed.js'
-import { createQuoter, type QuoterOptions } from './quote.js'
+import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
 import { readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
@@ -26,13 +26,14 @@ const MAX_NAMES = 25
 /** A network's Solana cluster and the registrar on it. */
 export type SolanaChain = ReturnType<typeof createSolanaChain>
 
-export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
+export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
   // anonymous requests must not slow the watcher down
   const asked = rpc.forUse('api')
-  const quote = createQuoter({ ...options, rpc: asked, registrar })
-  const portFor = (use: NodeConsumer) => createCommunityPort(rpc.forUse(use), registrar)
+  const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
+  const portFor = (use: NodeConsumer) =>
+    createSolanaCommunityPaymentPort(rpc.forUse(use), registrar)
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     rethrowAsUnavailable(CHAIN, () =>
@@ -47,7 +48,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     network,
     ...portFor('api'),
     tokenBalance,
-    recentBalance: cacheByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
+    recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
     /** Reads balances for the payment judge, with call limits of its own. */
     balances: createTokenBalancePort(rpc.forUse('judge'), readWalletTokenBalance),
     family: SOLANA,
@@ -61,12 +62,12 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     // the program stores amounts in 128 bits
     maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
-    transaction: cacheByKey(transaction, TX_STATE_CACHE_OPTIONS),
+    transaction: cacheAnswersByKey(transaction, TX_STATE_CACHE_OPTIONS),
     quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),
   }
 }
 
-export const createClusterRpc = (
+export const createSolanaClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: RpcPoolOptions<string>['onFault'],
 ): SolanaRpc => createSolanaRpc({ label: SOLANA.label, urls, genesisHash, onFault })

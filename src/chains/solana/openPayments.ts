@@ -2,10 +2,10 @@ import { PublicKey } from '@solana/web3.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
-import { type ReadAtOptions, readRegistrarAccounts } from './reads.js'
+import { type AccountReadOptions, readRegistrarAccounts } from './reads.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
-export type OpenPayment = PaymentAccount | CommunityPaymentAccount
+export type OpenPaymentAccount = PaymentAccount | CommunityPaymentAccount
 
 /**
  * Reads the accounts of payments, for names and for community names, in order. Null for a payment whose money was paid
@@ -16,8 +16,8 @@ export async function readOpenPayments(
   call: RpcCall,
   registrar: Registrar,
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
-  at: ReadAtOptions,
-): Promise<(OpenPayment | null)[]> {
+  at: AccountReadOptions,
+): Promise<(OpenPaymentAccount | null)[]> {
   const program = createCommunityProgram(registrar)
   const addresses = payments.map(({ payer: stored, target }) => {
     const payer = new PublicKey(stored.subarray(1))

@@ -9,8 +9,8 @@ import { transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram } from './community/program.js'
-import { type OpenPayment, readOpenPayments } from './openPayments.js'
-import { unsignedTransaction } from './quote.js'
+import { type OpenPaymentAccount, readOpenPayments } from './openPayments.js'
+import { encodeUnsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
 import { createTokenAccountInstruction, WALLET_COMMITMENT } from './tokens.js'
@@ -43,21 +43,22 @@ async function owedByRegistrar(
     const account = accounts[i]
     if (!account || ('state' in account && account.state === 'released')) return []
     const fromMs = fromMsOf(account, nowMs)
-    const take = () => unsignedTransaction(account.payer, blockhash, ...takeOf(registrar, account))
+    const take = () =>
+      encodeUnsignedTransaction(account.payer, blockhash, ...takeOf(registrar, account))
     const transaction = fromMs === null ? ({ type: 'solana', data: take() } as const) : null
     return [{ ...payment.money, payments: [payment], fromMs, transaction }]
   })
 }
 
 /** Time from which the payer can withdraw a payment. Null: now. */
-function fromMsOf(account: OpenPayment, nowMs: number): number | null {
+function fromMsOf(account: OpenPaymentAccount, nowMs: number): number | null {
   if ('state' in account && account.state === 'refused') return null
   const fromMs = Number(account.reclaimableAt) * 1_000
   return fromMs <= nowMs ? null : fromMs
 }
 
 /** Instructions that withdraw a payment. The first creates the payer's token account if it does not exist. */
-function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruction[] {
+function takeOf(registrar: Registrar, account: OpenPaymentAccount): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account
   const claim = createCommunityProgram(registrar).claim(payer, account)

@@ -1,5 +1,10 @@
 import { SOLANA } from '../../registry/families.js'
-import type { ChainPort, PaymentPort, RegistrationQuote, RegistrationRequest } from '../chain.js'
+import type {
+  ChainPort,
+  PaymentChainPort,
+  RegistrationQuote,
+  RegistrationRequest,
+} from '../chain.js'
 
 /** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
 export interface SolanaQuote extends RegistrationQuote {
@@ -11,7 +16,7 @@ export interface SolanaQuote extends RegistrationQuote {
 }
 
 /** A network's Solana cluster as the API sees it. */
-export interface SolanaPort extends PaymentPort {
+export interface SolanaChainPort extends PaymentChainPort {
   /**
    * Quotes a registration.
    * @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped
@@ -19,4 +24,5 @@ export interface SolanaPort extends PaymentPort {
   quote(request: RegistrationRequest): Promise<SolanaQuote>
 }
 
-export const isSolanaPort = (port: ChainPort): port is SolanaPort => port.family === SOLANA
+export const isSolanaChainPort = (port: ChainPort): port is SolanaChainPort =>
+  port.family === SOLANA

@@ -4,7 +4,7 @@ import { encodeAbiParameters } from 'viem'
 import { expect, it } from 'vitest'
 import type { SolanaConfig } from '../../config/index.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
-import { createQuoter } from './quote.js'
+import { createSolanaQuoter } from './quote.js'
 import { createRegistrar } from './registrar.js'
 
 /**
@@ -40,7 +40,7 @@ const feeds = {
   maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 },
 }
 const quoterAt = (recent: string, gasPrice = '0x1') =>
-  createQuoter({
+  createSolanaQuoter({
     config: { feeds } as unknown as SolanaConfig,
     network: 'mainnet',
     registrar,

@@ -28,7 +28,7 @@ const BLOCKHASH_MS = 2_000
 /** Names quoted before other requests get their turn: two names take a few ms. */
 const AT_ONCE = 2
 
-export interface QuoterOptions {
+export interface SolanaQuoterOptions {
   config: SolanaConfig
   network: Network
   rpc: SolanaRpc
@@ -46,8 +46,8 @@ export interface QuoterOptions {
  * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is
  * unavailable
  */
-export function createQuoter(
-  options: QuoterOptions,
+export function createSolanaQuoter(
+  options: SolanaQuoterOptions,
 ): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRateReader(options.hub, config.feeds, nowMs)
@@ -90,7 +90,7 @@ export function createQuoter(
     const transactionOf = (terms: PaymentTerms) => {
       const instruction = registrar.register(terms, deriveQuoteId(quoteKey, program, terms))
       return {
-        base64: unsignedTransaction(payer, blockhash, instruction),
+        base64: encodeUnsignedTransaction(payer, blockhash, instruction),
         json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),
       }
     }
@@ -116,7 +116,7 @@ const legacy = (
 ) => new Transaction({ feePayer, recentBlockhash }).add(...instructions)
 
 /** A legacy transaction without signatures, in base64. */
-export const unsignedTransaction = (...of: Parameters<typeof legacy>): string =>
+export const encodeUnsignedTransaction = (...of: Parameters<typeof legacy>): string =>
   legacy(...of)
     .serialize({ requireAllSignatures: false, verifySignatures: false })
     .toString('base64')

@@ -91,7 +91,7 @@ export async function readPaymentCounts(
  * Longest time for which a payment is held, ms: 1 to 30 days, fixed when the program was initialized.
  * @throws MissingDataError before the initialization
  */
-export async function readMaxHoldingMs(
+export async function readMaxPaymentHoldingMs(
   call: RpcCall,
   registrar: Registrar,
   commitment: Commitment,
@@ -134,7 +134,7 @@ export const readAccount = async (
 const ownData = ({ id }: Registrar, account: UndecodedAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-export interface ReadAtOptions {
+export interface AccountReadOptions {
   commitment: Commitment
   /** Oldest slot at which the node may answer. Absent: any slot. */
   minSlot?: number
@@ -148,7 +148,7 @@ export async function readRegistrarAccounts(
   call: RpcCall,
   registrar: Registrar,
   addresses: readonly PublicKey[],
-  { commitment, minSlot = 0 }: ReadAtOptions,
+  { commitment, minSlot = 0 }: AccountReadOptions,
 ): Promise<(Buffer | null)[]> {
   const options = {
     commitment,

@@ -10,7 +10,7 @@ import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
-import { errorWithCauses, fallbackIfFailing, transientError } from '../rpc/errors.js'
+import { errorWithCauses, fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram, type NumberedPayment } from './community/program.js'
@@ -218,7 +218,7 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
-  const { value } = await fallbackIfFailing(call<Simulation>('simulateTransaction', asked), none)
+  const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', asked), none)
   // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
@@ -241,7 +241,7 @@ async function readUnitPrice(
     isWritable ? [pubkey.toBase58()] : [],
   )
   const asked = [[...new Set(locked)]]
-  const recent = await fallbackIfFailing(
+  const recent = await fallbackIfCallFails(
     call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
     [],
   )

@@ -3,7 +3,7 @@ import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from '
 import { privateKeyToAddress } from 'viem/accounts'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readDistributorTerms } from '../../chains/evm/airdrop/distributor.js'
-import { createChainRpc } from '../../chains/evm/chain.js'
+import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
 import {
   type Airdrop,
@@ -262,7 +262,7 @@ export async function storeAirdropDistributor(
 ): Promise<{ isChanged: boolean; now: Airdrop }> {
   const { airdropOperatorKey } = readEnvironment()
   const config = requireConfiguredChain(label)
-  const rpc = createChainRpc(config)
+  const rpc = createEvmChainRpc(config)
   const state = await rpc.onOneNode((call) => readDistributorTerms(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))

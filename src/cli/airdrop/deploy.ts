@@ -1,7 +1,7 @@
 import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
-import { createChainRpc } from '../../chains/evm/chain.js'
-import { createContractReader, encodeCall } from '../../chains/evm/contracts/read.js'
+import { createEvmChainRpc } from '../../chains/evm/chain.js'
+import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
   DEPLOYMENT_PROXY,
   distributorContractCreation,
@@ -40,7 +40,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = requireConfiguredChain(airdrop.label)
-    const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
+    const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
     const made = distributorContractCreation(encoded)
     const account = signingAccountOfOptions(command)
     const steps = await stepsFor(chain, airdrop, {
@@ -107,7 +107,7 @@ async function stepsFor(
   const funding: DeploymentStep = {
     ...common,
     to: token,
-    data: encodeCall(erc20Abi, 'transfer', [made.address, lacking]),
+    data: encodeContractCall(erc20Abi, 'transfer', [made.address, lacking]),
     does: `sends it ${lacking} of the token ${token}`,
   }
   return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]

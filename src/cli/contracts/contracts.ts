@@ -1,17 +1,17 @@
 import { formatUnits, type Hex, zeroAddress } from 'viem'
-import { createChainRpc } from '../../chains/evm/chain.js'
+import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { communityPaymentsAbi, hubAbi } from '../../chains/evm/contracts/index.js'
 import { createContractReader } from '../../chains/evm/contracts/read.js'
 import { compareNetworkDeployment } from '../../chains/evm/deployment/compare.js'
 import { desiredContracts } from '../../chains/evm/deployment/creation.js'
 import {
   type ComparedSetting,
+  DEPLOYMENT_STEP_ORDER,
   deploymentStepsOf,
-  STEP_ORDER,
 } from '../../chains/evm/deployment/item.js'
 import {
   findDeploymentBlock,
-  waitUntilTransactionsSettle,
+  waitUntilNoTransactionPending,
 } from '../../chains/evm/deployment/send.js'
 import { desiredChainDeployments } from '../../config/desired.js'
 import {
@@ -54,7 +54,12 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
       const config = configs.get(label)!
       return [
         label,
-        { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken },
+        {
+          label,
+          chainId: config.chainId,
+          rpc: createEvmChainRpc(config),
+          gasToken: config.gasToken,
+        },
       ]
     }),
   )
@@ -151,12 +156,12 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   if (account)
     await Promise.all(
       [...opened.chains.values()].map((chain) =>
-        waitUntilTransactionsSettle(chain, account.address),
+        waitUntilNoTransactionPending(chain, account.address),
       ),
     )
   const items = await opened.compare()
   const stuck = items.find(
-    ({ rank, isRight, step }) => rank === STEP_ORDER.deploy && !isRight && !step,
+    ({ rank, isRight, step }) => rank === DEPLOYMENT_STEP_ORDER.deploy && !isRight && !step,
   )
   if (stuck)
     throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)

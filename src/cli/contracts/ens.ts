@@ -1,4 +1,4 @@
-import { compareEnsDeployment, ensChainOf } from '../../chains/evm/deployment/ens.js'
+import { compareEnsDeployment, ensResolverChainOf } from '../../chains/evm/deployment/ens.js'
 import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOfSigningKey, readRoleKey } from '../../config/relayerKey.js'
@@ -16,7 +16,7 @@ export function ensDeploymentSettings(
     throw new ConfigError(
       `Missing in the chains file: \`ens\` of ${parent}, or \`deployment\` (docs/use/ens.md).`,
     )
-  const chain = ensChainOf(chains, entry)
+  const chain = ensResolverChainOf(chains, entry)
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the address is enough, so that the key need not be on the machine that deploys

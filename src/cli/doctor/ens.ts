@@ -2,8 +2,16 @@ import { ccipRequest, concat, createPublicClient, custom, type Hex, namehash } f
 import { packetToBytes } from 'viem/ens'
 import { contractErrorOfRevert } from '../../chains/evm/bridge/calls.js'
 import { ensResolverAbi } from '../../chains/evm/contracts/index.js'
-import { createContractReader, encodeCall, isContract } from '../../chains/evm/contracts/read.js'
-import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deployment/ens.js'
+import {
+  createContractReader,
+  encodeContractCall,
+  isContract,
+} from '../../chains/evm/contracts/read.js'
+import {
+  ENS_REGISTRY,
+  ensRegistryAbi,
+  ensResolverChainOf,
+} from '../../chains/evm/deployment/ens.js'
 import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
@@ -32,7 +40,7 @@ export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   const look = (one: EnsParent) => [
     runCheck(`ENS name ${one.parent}`, advice, async () =>
-      walk(ensChainOf(chains, one).rpc.call, one),
+      walk(ensResolverChainOf(chains, one).rpc.call, one),
     ),
     ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
       runCheck(`ENS name ${one.parent}, reverse registrar on chain ${id}`, advice, () =>
@@ -56,7 +64,7 @@ async function examineRegistrar(
       `${registrar} is not checked: the chains file does not list that chain`,
       'See on a node of that chain that the contract has `setName(string)`.',
     )
-  const { call } = ensChainOf(chains, { ...parent, chainId }).rpc
+  const { call } = ensResolverChainOf(chains, { ...parent, chainId }).rpc
   const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
   if (!(await isContract(call, registrar)))
     return failureResult(`${registrar} has no code`, correct)
@@ -103,7 +111,7 @@ async function walk(
   // `addr(bytes32)` of a name under the parent; the gateway also answers for a name that nobody has
   const name = `doctor.${parent}`
   const args = [toHex(packetToBytes(name)), concat(['0x3b3b57de', namehash(name)])] as const
-  const data = encodeCall(ensResolverAbi, 'resolve', args)
+  const data = encodeContractCall(ensResolverAbi, 'resolve', args)
   await client.call({ to: resolver, data }).catch((error: unknown) => {
     const reason = contractErrorOfRevert(error)?.replaceAll('_', ' ') ?? 'no reason'
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${deploying}`

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
 import { rewindJournal } from '../../db/journal/rewind/index.js'
 import type { CountedSample, RewindReport } from '../../db/journal/rewind/report.js'
 import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
-import { checkedRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
+import { checkRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions, requireConfiguredChain } from '../values.js'
@@ -35,7 +35,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
       throw new Error(
         'the chain has none of the blocks whose hashes are kept: name one with --block.',
       )
-    const target = await checkedRewindTarget(pool, chain, row, at)
+    const target = await checkRewindTarget(pool, chain, row, at)
     const report = await rewindJournal(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
     else print(report, yes === true)
@@ -68,7 +68,11 @@ const onChain = (config: ChainConfig, work: Work): Promise<void> =>
     const { network, label } = config
     const row = await findChain(pool, network, label)
     if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)
-    await work(pool, createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) }), row)
+    await work(
+      pool,
+      createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) }),
+      row,
+    )
   })
 
 function print(report: RewindReport, isApplied: boolean): void {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { unpackChainRecord } from '../../chains/evm/record.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
@@ -30,7 +30,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const row = await findChain(pool, network, label)
         if (!row) return []
         const { parentHash: hash } = row
-        const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
+        const chain = createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
         const isKept = block && hasRecordingContract(chain)
         const own = isKept

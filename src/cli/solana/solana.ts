@@ -2,14 +2,14 @@ import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js
 import bs58 from 'bs58'
 import {
   acceptAdminInstruction,
-  initializeInstruction,
+  initializeRegistrarInstruction,
   proposeAdminInstruction,
   setAuthoritiesInstruction,
   withdrawTreasuryInstruction,
 } from '../../chains/solana/admin.js'
-import { createClusterRpc } from '../../chains/solana/chain.js'
+import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
-import { unsignedTransaction } from '../../chains/solana/quote.js'
+import { encodeUnsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
 import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraftChainsFile, readEnvironment } from '../../config/index.js'
@@ -59,7 +59,7 @@ export async function initProgram(options: InitProgramOptions): Promise<void> {
   }
   const by = keyOf('--upgrade-authority', options.upgradeAuthority)
   await requireEmptyTreasury(options)
-  await print(options, by, (registrar) => initializeInstruction(registrar, by, terms))
+  await print(options, by, (registrar) => initializeRegistrarInstruction(registrar, by, terms))
 }
 
 /** Largest acceptable balance of the treasury before `init`, lamports. Anybody may have sent it. */
@@ -153,7 +153,7 @@ async function print(
     return
   }
   const { blockhash } = await readLatestBlockhash(rpc.call, COMMITMENT)
-  const transaction = unsignedTransaction(signer, blockhash, instruction)
+  const transaction = encodeUnsignedTransaction(signer, blockhash, instruction)
   console.log(options.base58 ? bs58.encode(Buffer.from(transaction, 'base64')) : transaction)
   console.error(
     `To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`,
@@ -173,7 +173,7 @@ export function programOfOptions(options: SolanaOptions) {
   const { programId } = config
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  const rpc = createClusterRpc(config)
+  const rpc = createSolanaClusterRpc(config)
   const registrar = createRegistrar(programId)
   return {
     programId,

@@ -1,7 +1,7 @@
-import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
-import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
+import { ChainUnavailableError, type Hex, isPaymentChainPort } from '../../chains/chain.js'
+import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { readTokenBalance } from '../../chains/evm/community/port.js'
-import { hasRecordHash, recordingContracts } from '../../chains/evm/record.js'
+import { hasRecordHashFunction, recordingContracts } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { createTokenBalancePort } from '../../chains/requirementInputs.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
@@ -9,7 +9,7 @@ import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
-import { chainWorker } from '../../indexer/evm/worker.js'
+import { evmIndexerWorker } from '../../indexer/evm/worker.js'
 import { alarmLogFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
@@ -48,7 +48,7 @@ export async function openEvmChain(
     )
   const stored = await readGenesisHash(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
-  const rpc = createChainRpc(
+  const rpc = createEvmChainRpc(
     known ? { ...config, genesisHash: toHex(known) } : config,
     rpcFaultLogger(label, ctx),
   )
@@ -90,7 +90,7 @@ export async function openEvmChain(
     pollMs: config.pollMs,
     balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),
     watch: (leader, reporting) => [
-      chainWorker(leader, { row, chain, identify }, reporting),
+      evmIndexerWorker(leader, { row, chain, identify }, reporting),
       airdropWorker(leader, chain),
     ],
     ...(role === 'hub' && { proof: nameProofWorker(pool, chain.forUse('judge')) }),
@@ -110,7 +110,7 @@ const unlessAway = (error: Error): void => {
 async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of recordingContracts(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
-    if (code !== '0x' && !hasRecordHash(code))
+    if (code !== '0x' && !hasRecordHashFunction(code))
       throw new ConfigError(
         `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
       )
@@ -160,7 +160,7 @@ export const evmFamily: DaemonChainFamily = {
   relay(opened, { relayerKey: key, deliveries }, network) {
     const { targets, problem } = relayPlanOf(
       opened.filter(isEvm).map(({ evm }) => evm.forUse('relay')),
-      opened.some(({ port }) => isPaymentPort(port)),
+      opened.some(({ port }) => isPaymentChainPort(port)),
     )
     const account = key ? relayerAccount(key) : null
     const settings = deliveries[network]

@@ -1,5 +1,5 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
-import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, isContract } from '../../chains/evm/contracts/read.js'
 import { emptyChainRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
@@ -45,7 +45,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
   if (chain.rpcUrls.length < 3 && !chain.local)
     urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
   if (urls.every(({ level }) => level === 'bad')) return urls
-  const rpc = createChainRpc(chain)
+  const rpc = createEvmChainRpc(chain)
   const contracts = {
     contract: chain.contract,
     payments: chain.communityPayments,
@@ -74,7 +74,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
 
 const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> =>
   runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
-    const rpc = createChainRpc({ ...chain, rpcUrls: [url] })
+    const rpc = createEvmChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
     const { latest, confirmed } = await port.heads()
     const ageMs = Date.now() - latest.timestampMs

@@ -1,10 +1,10 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
-import type { QuoterOptions } from '../../chains/solana/quote.js'
+import type { SolanaQuoterOptions } from '../../chains/solana/quote.js'
 import { readGenesisHash, registerChain } from '../../db/journal/chains.js'
 import type { PaymentProgramIdentity } from '../../indexer/solana/row.js'
-import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
+import { paymentWatcherWorker, type SolanaChainSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
@@ -13,7 +13,7 @@ import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
-export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
+export interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
   quoteKeys: readonly Uint8Array[]
   pool: pg.Pool
@@ -24,7 +24,7 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 }
 
 /** A network's Solana cluster, the source of its watcher, and the relayer of its jobs. */
-export interface OpenedSolanaChain extends OpenedChain, SolanaSource {
+export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
   payer: RelayerChain
 }
 
@@ -34,14 +34,14 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaSource {
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
-  const { createClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
+  const { createSolanaClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
   const known = await readGenesisHash(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
-  const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const rpc = createSolanaClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
 
   const register = async (

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
-import { createChainRpc } from '../../chains/evm/chain.js'
-import { createClusterRpc } from '../../chains/solana/chain.js'
+import { createEvmChainRpc } from '../../chains/evm/chain.js'
+import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { createRateReader } from '../../chains/solana/rates.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
@@ -41,7 +41,7 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorF
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
     async () => {
-      await createRateReader(createChainRpc(hub), feeds)()
+      await createRateReader(createEvmChainRpc(hub), feeds)()
       return okResult('fresh')
     },
   )
@@ -54,14 +54,14 @@ async function clusterFindings(
   const about = `solana ${network}`
   const urls = cluster.rpcUrls.map((url) =>
     runCheck(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
-      const slot = await createClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
+      const slot = await createSolanaClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
         'getSlot',
         [],
       )
       return okResult(`slot ${slot}`)
     }),
   )
-  const rpc = createClusterRpc(cluster)
+  const rpc = createSolanaClusterRpc(cluster)
   const { commitment, maxUnitPrice } = cluster
   const registrar = createRegistrar(cluster.programId)
   const signer = createSolanaSigner({

@@ -1,4 +1,8 @@
-import { type ChainHeads, readHeads, readSharedConfirmedBlock } from '../../chains/evm/chain.js'
+import {
+  type ChainHeads,
+  readChainHeads,
+  readSharedConfirmedBlock,
+} from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { packChainRecord } from '../../chains/evm/record.js'
@@ -12,29 +16,29 @@ import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainSt
 import { failpoint } from '../../ops/failpoint.js'
 import {
   hasRecordingContract,
-  type ProvedRange,
+  type ProvedLogRange,
   provedRangeOf,
   type RecordAttachPoint,
   readRecordAgreedByNodesOrNull,
   recordAttachPointOf,
-  trustOfRange,
+  trustBasisOfRange,
 } from '../../record/prove.js'
 import { isCoveredByRecord } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
-import { measureProgress } from '../progress.js'
-import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import { proveBlocks, type RequestedRecord, recordAtNewestBlock } from './proveBlocks.js'
+import { measureBackfillProgress } from '../progress.js'
+import { assertCheckpointOnChain, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { proveBlocks, type RequestedRecord, readRecordAtNewestBlock } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import {
   type ChainIndexerOptions,
-  type IndexerOutcome,
+  type IndexerStepOutcome,
   initialChainState,
   logCountOfBlocks,
   type UnconfirmedBlock,
 } from './types.js'
-import { assertLogsMoveNoMoney, findUndecidedError, undecidedAlarm } from './undecided.js'
+import { alarmOfUndecidedError, assertLogsMoveNoMoney, findUndecidedError } from './undecided.js'
 import { firstWritableBlocks, writeBlocks } from './write.js'
 
 /**
@@ -93,7 +97,7 @@ export class ChainIndexer {
    * Does the next piece of work towards the chain's head, without timers.
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<IndexerOutcome> {
+  async step(): Promise<IndexerStepOutcome> {
     return this.#options.chain.stages.during('node', async () => {
       try {
         return await this.#stepBy(2)
@@ -105,7 +109,7 @@ export class ChainIndexer {
   }
 
   /** Does one step. @param nodes number of nodes that have to give equal answers; all where fewer are configured */
-  async #stepBy(nodes: number): Promise<IndexerOutcome> {
+  async #stepBy(nodes: number): Promise<IndexerStepOutcome> {
     this.#nodes = nodes
     this.#unproved = null
     try {
@@ -131,7 +135,7 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = undecidedAlarm(findUndecidedError(error))
+    const errorAlarm = alarmOfUndecidedError(findUndecidedError(error))
     const lastError = chainErrorSentence(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
@@ -161,7 +165,7 @@ export class ChainIndexer {
     )
   }
 
-  async #advance(): Promise<IndexerOutcome> {
+  async #advance(): Promise<IndexerStepOutcome> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.halted = row.halted
@@ -188,7 +192,7 @@ export class ChainIndexer {
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) {
-      await assertCheckpoint(pool, chain, row, epoch)
+      await assertCheckpointOnChain(pool, chain, row, epoch)
       const { place, ground } = await recordAttachPointOf(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showTrust(ground)
@@ -224,7 +228,7 @@ export class ChainIndexer {
    * checkpoint in the same transaction. A process that is killed anywhere continues from the checkpoint. The abort
    * signal ends the backfill early.
    */
-  async #backfill(to: number, latest: BlockHeader): Promise<IndexerOutcome> {
+  async #backfill(to: number, latest: BlockHeader): Promise<IndexerStepOutcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
     const nodes = this.#nodes
@@ -241,7 +245,7 @@ export class ChainIndexer {
         totalBlocks: to - first + 1,
         registrations: entries,
       }
-      onProgress?.(measureProgress({ network, label, ...counts }, startedMs))
+      onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
     }
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
@@ -290,7 +294,7 @@ export class ChainIndexer {
     latest: BlockHeader,
     confirmedBlock: number,
     { place, isFull }: { place: RecordAttachPoint; isFull: boolean },
-  ): Promise<IndexerOutcome> {
+  ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
@@ -303,7 +307,7 @@ export class ChainIndexer {
       return latest.number < this.#tailBlock
         ? { kind: 'behind', latest: latest.number }
         : { kind: 'idle' }
-    let proved: ProvedRange[] = []
+    let proved: ProvedLogRange[] = []
     try {
       proved = await proveBlocks(chain, row, {
         blocks: confirming,
@@ -358,7 +362,7 @@ export class ChainIndexer {
   /** Writes proved logs with the next checkpoint, and the unconfirmed blocks that follow it. */
   async #write(
     at: 'backfill' | 'follow',
-    proved: readonly ProvedRange[],
+    proved: readonly ProvedLogRange[],
     extension: NewBlocks | null,
   ): Promise<void> {
     const { chain, row } = this.#options
@@ -396,7 +400,7 @@ export class ChainIndexer {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
 
-  async #settle({ kind }: IndexerOutcome): Promise<void> {
+  async #settle({ kind }: IndexerStepOutcome): Promise<void> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.nextBlock = row.nextBlock
@@ -422,15 +426,15 @@ export class ChainIndexer {
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (hasRecordingContract(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
-      const { nodes } = await recordAtNewestBlock(chain, row, known)
-      this.#showTrust(trustOfRange(chain, nodes))
+      const { nodes } = await readRecordAtNewestBlock(chain, row, known)
+      this.#showTrust(trustBasisOfRange(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
-    const heads = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
+    const heads = await chain.rpc.onEveryNode((call) => readChainHeads(call, chain.config), 2)
     return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
   }
 
-  async #halt(reason: string): Promise<IndexerOutcome> {
+  async #halt(reason: string): Promise<IndexerStepOutcome> {
     const { pool, row, epoch } = this.#options
     await this.#inDatabase(() => haltChain(pool, row, epoch, reason))
     row.halted = reason
@@ -442,7 +446,7 @@ export class ChainIndexer {
 /**
  * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
  */
-const behind = ({ to: block, lastHash: hash }: ProvedRange): NewBlocks => ({
+const behind = ({ to: block, lastHash: hash }: ProvedLogRange): NewBlocks => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

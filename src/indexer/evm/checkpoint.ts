@@ -52,7 +52,7 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
  * journal entry is affected.
  * @throws DeepReorgError, ChainUnavailableError
  */
-export async function assertCheckpoint(
+export async function assertCheckpointOnChain(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -84,7 +84,7 @@ async function restoreLocalCheckpoint(
   row: ChainRow,
   epoch: number,
 ): Promise<boolean> {
-  const common = await newestCommonBlock(
+  const common = await findNewestCommonBlock(
     chain,
     await readBlockHashes(pool, row.network, row.chain),
     row.nextBlock - 1,
@@ -106,7 +106,7 @@ async function restoreLocalCheckpoint(
 }
 
 /** Newest of the known blocks that is on the chain, or null. @param known stored block hashes, newest first */
-export async function newestCommonBlock(
+export async function findNewestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],
   below: number,

@@ -10,12 +10,12 @@ import {
 import type { AgreedAnswer, RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
+  checkedLogRangeSource,
   hasRecordingContract,
-  type ProvedRange,
+  type ProvedLogRange,
   provedRangeOf,
   type RangeCheckedByRecord,
   type RecordAttachPoint,
-  rangesCheckedByRecord,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
   recordAfterLogs,
@@ -23,10 +23,10 @@ import {
 } from '../../record/prove.js'
 import {
   type BlockRangeSource,
-  type ConfirmedRange,
+  type ConfirmedLogRange,
   hasSameLogs,
   isCoveredByRecord,
-  readInRanges,
+  readBlocksInRanges,
 } from '../../record/ranges.js'
 import { createLogRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -47,7 +47,7 @@ interface KnownTail {
   nodes: number
 }
 
-const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedRange => ({
+const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
   from: blocks[0]!.block,
   to: blocks.at(-1)!.block,
   decoded: logsOfBlocks(blocks),
@@ -66,7 +66,7 @@ export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
   known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRecord | null },
-): Promise<ProvedRange[]> {
+): Promise<ProvedLogRange[]> {
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
@@ -76,10 +76,10 @@ export async function proveBlocks(
   const own = keeps
     ? await (isAsked ? asked!.record : readRecordAgreedByNodesOrNull(chain, end, least))
     : null
-  const top = keeps && !own ? await recordAtNewestBlock(chain, row, known) : null
+  const top = keeps && !own ? await readRecordAtNewestBlock(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
-  const source = rangesCheckedByRecord(chain, createLogRangeWidth(), {
+  const source = checkedLogRangeSource(chain, createLogRangeWidth(), {
     from: seen.from,
     before: place,
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
@@ -110,9 +110,9 @@ export async function proveBlocks(
 async function readAnew(
   chain: EvmChain,
   source: BlockRangeSource<RangeCheckedByRecord>,
-  { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
-): Promise<ProvedRange[]> {
-  const read = await readInRanges(source, from, to)
+  { from, to, parentHash, lastHash, decoded }: ConfirmedLogRange,
+): Promise<ProvedLogRange[]> {
+  const read = await readBlocksInRanges(source, from, to)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
     throw transientError(
@@ -133,7 +133,7 @@ async function readAnew(
  * Nodes keep the state of the newest block longest.
  * @throws Error where the logs do not produce the record; UndecidedError, ChainUnavailableError
  */
-export async function recordAtNewestBlock(
+export async function readRecordAtNewestBlock(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,

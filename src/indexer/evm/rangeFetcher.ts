@@ -2,15 +2,15 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import {
+  checkedLogRangeSource,
   type KnownChainRecords,
   proveLogsUpTo,
   type RangeCheckedByRecord,
   type RecordAttachPoint,
-  rangesCheckedByRecord,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
 } from '../../record/prove.js'
-import { isCoveredByRecord, readInRanges, readRangesAhead } from '../../record/ranges.js'
+import { isCoveredByRecord, readBlocksInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that returned its logs. */
@@ -45,9 +45,9 @@ export class RangeFetcher {
   ): AsyncGenerator<FetchedRange> {
     // records that too few nodes confirm must not refute another node
     const known: KnownChainRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
-    const source = rangesCheckedByRecord(this.#chain, this.#width, { from, before, known, nodes })
+    const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
-    return readRangesAhead(blocks, (first, last) => readInRanges(source, first, last))
+    return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
   }
 
   /**

@@ -6,7 +6,7 @@ import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
 import { recordAttachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { newestCommonBlock } from './checkpoint.js'
+import { findNewestCommonBlock } from './checkpoint.js'
 
 /**
  * Checks the target of a rewind against the chain: chain and database must have the same block before it. Otherwise the
@@ -14,7 +14,7 @@ import { newestCommonBlock } from './checkpoint.js'
  * @param block first block to leave out
  * @throws Error with one sentence that names a possible block; errors of `recordAttachPointOf`
  */
-export async function checkedRewindTarget(
+export async function checkRewindTarget(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -40,7 +40,7 @@ export async function checkedRewindTarget(
   const known = await knownHashes(pool, row)
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {
-    const common = await newestCommonBlock(chain, known, block - 1)
+    const common = await findNewestCommonBlock(chain, known, block - 1)
     const hint =
       common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
     throw new Error(`block ${block - 1} of ${where} has been replaced too: choose ${hint}.`)
@@ -53,7 +53,7 @@ export async function suggestRewindBlock(
   chain: EvmChain,
   row: ChainRow,
 ): Promise<number | null> {
-  const common = await newestCommonBlock(chain, await knownHashes(pool, row), row.nextBlock)
+  const common = await findNewestCommonBlock(chain, await knownHashes(pool, row), row.nextBlock)
   return common && common.number + 1
 }
 

@@ -20,7 +20,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
 }
 
 /** Outcome of one step of a chain's indexer. */
-export type IndexerOutcome =
+export type IndexerStepOutcome =
   /** Confirmed blocks were written directly to the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
   /** New blocks were added to the unconfirmed blocks (the tail), or blocks of the tail became confirmed. */

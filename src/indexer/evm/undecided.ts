@@ -8,7 +8,7 @@ export function findUndecidedError(error: unknown): UndecidedError | null {
   return [error, cause].find((one) => one instanceof UndecidedError) ?? null
 }
 
-export function undecidedAlarm(error: UndecidedError | null): AlarmName | null {
+export function alarmOfUndecidedError(error: UndecidedError | null): AlarmName | null {
   if (error instanceof DisagreementError) return 'ClusterdRpcContradiction'
   return error ? 'ClusterdRpcSilent' : null
 }

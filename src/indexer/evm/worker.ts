@@ -11,14 +11,14 @@ import { CONFIGURED_MINIMUM_LOG_INDEX, configuredMinimumBids } from '../../recor
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
-import type { IndexerOutcome } from './types.js'
+import type { IndexerStepOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
 /** After a head from a socket, the worker polls for the next head once this many usual block times have passed. */
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
-export interface IndexedChain {
+export interface IndexedEvmChain {
   chain: EvmChain
   row: ChainRow
   /** Checks on the first answer that this is the configured chain. @throws ChainMismatchError, WrongChainError */
@@ -26,9 +26,9 @@ export interface IndexedChain {
 }
 
 /** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
-export function chainWorker(
+export function evmIndexerWorker(
   ctx: LeaderContext,
-  { chain, row, identify }: IndexedChain,
+  { chain, row, identify }: IndexedEvmChain,
   reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
@@ -57,7 +57,7 @@ export function chainWorker(
   const readRow = async (): Promise<void> => {
     if (!isOpen) await chain.stages.during('node', identify)
     Object.assign(row, await chain.stages.during('database', () => readChain(pool, row)))
-    for (const block of isOpen ? [] : await findUnappliedMinima(pool, chain, row))
+    for (const block of isOpen ? [] : await findUnappliedMinimumBids(pool, chain, row))
       log.error(
         { ...fields, block },
         'a configured minimum is not applied: its block is indexed, `clusterd journal rewind` to it',
@@ -65,7 +65,7 @@ export function chainWorker(
     isOpen = true
   }
 
-  const report = (outcome: IndexerOutcome, startedMs: number): void => {
+  const report = (outcome: IndexerStepOutcome, startedMs: number): void => {
     if ('entries' in outcome && outcome.entries > 0)
       metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
@@ -113,7 +113,7 @@ export function chainWorker(
 }
 
 /** Blocks of configured minimum bids that the journal does not have, or has with another value: a rewind adds them. */
-export async function findUnappliedMinima(
+export async function findUnappliedMinimumBids(
   pool: pg.Pool,
   { config }: EvmChain,
   row: ChainRow,
@@ -127,7 +127,7 @@ export async function findUnappliedMinima(
     .map(([block]) => block)
 }
 
-const isNews = (outcome: IndexerOutcome): boolean =>
+const isNews = (outcome: IndexerStepOutcome): boolean =>
   outcome.kind === 'backfilled' ||
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
 

@@ -8,7 +8,7 @@ import {
   readListedTransaction,
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
-import { measureProgress } from '../progress.js'
+import { measureBackfillProgress } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Number of Solana transactions that one database transaction writes. */
@@ -47,7 +47,7 @@ export async function readTransactionsInChunks(
     )
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
     onProgress?.(
-      measureProgress(
+      measureBackfillProgress(
         { network: identity.network, label: rpc.label, unit: 'transactions', ...counts },
         startedMs,
       ),

@@ -15,7 +15,7 @@ import {
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { ProgramWithHoldingTime } from './row.js'
-import { SequenceTracker } from './sequence.js'
+import { PaymentSequenceTracker } from './sequence.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
 const HELD_MS = 604_800_000
@@ -69,12 +69,12 @@ const tx = (slot: number, events: Partial<ListedDecodedTransaction>): ListedDeco
   ...events,
 })
 const trackerAt = (names = 0, communityNames = 0) =>
-  new SequenceTracker(identity, { names, communityNames })
+  new PaymentSequenceTracker(identity, { names, communityNames })
 const nameId = (sequence: bigint) =>
   paymentMessageId(paymentSourceId(identity.genesisHash, identity.programId), sequence)
 const communityId = (sequence: bigint) =>
   communityPaymentId(identity.genesisHash, identity.programId, sequence)
-const stateOf = ({ known, isWhole }: SequenceTracker) => [
+const stateOf = ({ known, isWhole }: PaymentSequenceTracker) => [
   known.names,
   known.communityNames,
   isWhole,

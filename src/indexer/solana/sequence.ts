@@ -21,7 +21,7 @@ const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
  * Detects gaps in the numbers (sequences) of a program's payments after the cursor. The state is only in memory: after
  * a restart the same transactions are read again, with the same result.
  */
-export class SequenceTracker {
+export class PaymentSequenceTracker {
   readonly #program: ProgramWithHoldingTime
   readonly #counts: Record<Payment['target']['kind'], ReturnType<typeof countFrom>>
   /** Read transactions, by signature. */

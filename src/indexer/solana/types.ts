@@ -22,7 +22,7 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
 }
 
 /** Outcome of one step of the watcher. */
-export type WatchOutcome =
+export type PaymentWatchOutcome =
   /** Confirmed transactions were written. */
   | {
       kind: 'took'

@@ -7,7 +7,7 @@ import {
   type ListedTransaction,
   listTransactions,
   type PaymentCounts,
-  readMaxHoldingMs,
+  readMaxPaymentHoldingMs,
   readPaymentCounts,
   signatureBytes,
   signatureText,
@@ -25,11 +25,11 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
-import { findUndecidedError, undecidedAlarm } from '../evm/undecided.js'
+import { alarmOfUndecidedError, findUndecidedError } from '../evm/undecided.js'
 import { readTransactionsInChunks } from './chunks.js'
-import { SequenceTracker } from './sequence.js'
+import { PaymentSequenceTracker } from './sequence.js'
 import { createUnconfirmedPaymentWriter } from './tail.js'
-import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
+import type { PaymentWatcherOptions, PaymentWatchOutcome } from './types.js'
 import {
   arePaymentCountsConsistent,
   countsMorePayments,
@@ -80,7 +80,7 @@ export class PaymentWatcher {
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(wasNotified = true, alive = () => {}): Promise<WatchOutcome> {
+  async step(wasNotified = true, alive = () => {}): Promise<PaymentWatchOutcome> {
     const { state } = this
     try {
       const advance = () => this.#advance(wasNotified, alive)
@@ -92,7 +92,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = undecidedAlarm(findUndecidedError(error))
+      const errorAlarm = alarmOfUndecidedError(findUndecidedError(error))
       Object.assign(state, {
         lastError: chainErrorSentence(error),
         errorAlarm,
@@ -102,7 +102,7 @@ export class PaymentWatcher {
     }
   }
 
-  async #advance(wasNotified: boolean, alive: () => void): Promise<WatchOutcome> {
+  async #advance(wasNotified: boolean, alive: () => void): Promise<PaymentWatchOutcome> {
     const { rpc, signal } = this.#options
     // after the clock was set back, lists, searches and alarms must not wait until it reaches the earlier time again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
@@ -252,7 +252,7 @@ export class PaymentWatcher {
     return { ...counts, payments: payments.length - communityPayments }
   }
 
-  #missing(memory: Memory, views: readonly NodeProgramAnswers[]): WatchOutcome | null {
+  #missing(memory: Memory, views: readonly NodeProgramAnswers[]): PaymentWatchOutcome | null {
     const { known, isWhole } = memory.tracker
     if (isWhole && !views.some((view) => countsMorePayments(view, known))) {
       Object.assign(memory, {
@@ -294,14 +294,14 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
     ...identity,
-    heldMs: await rpc.quorum((call) => readMaxHoldingMs(call, registrar, commitment)),
+    heldMs: await rpc.quorum((call) => readMaxPaymentHoldingMs(call, registrar, commitment)),
   }
   const cursor = await stages.during('database', () =>
     readPaymentCursor(pool, { network: identity.network, chain }, startSlot),
   )
   return {
     cursor,
-    tracker: new SequenceTracker(program, {
+    tracker: new PaymentSequenceTracker(program, {
       names: cursor.sequence,
       communityNames: cursor.communitySequence,
     }),

@@ -1,4 +1,4 @@
-import { watchLogs } from '../../chains/rpc/logs.js'
+import { watchProgramLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
@@ -9,7 +9,7 @@ import type { Worker } from '../../ops/worker.js'
 import { initialChainState } from '../evm/types.js'
 import type { IndexerCallbacks } from '../progress.js'
 import type { PaymentProgramIdentity } from './row.js'
-import type { WatchOutcome } from './types.js'
+import type { PaymentWatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
 /** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
@@ -18,7 +18,7 @@ const LISTED_AFTER_NOTICE_MS = 3_000
 const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
-export interface SolanaSource {
+export interface SolanaChainSource {
   chain: SolanaChain
   /**
    * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
@@ -30,7 +30,7 @@ export interface SolanaSource {
 /** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
 export function paymentWatcherWorker(
   ctx: LeaderContext,
-  source: SolanaSource,
+  source: SolanaChainSource,
   reporting: IndexerCallbacks,
 ): Worker {
   const { network, log } = ctx
@@ -62,7 +62,7 @@ export function paymentWatcherWorker(
     idleMs: QUIET_POLL_MS,
     subscribe: () =>
       wsUrls.length > 0
-        ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault })
+        ? watchProgramLogs({ urls: wsUrls, programId, commitments, onLogs, onFault })
         : undefined,
     async step(_, alive) {
       watcher ??= await stages.during('node', () => openWatcher(ctx, source, reporting, stages))
@@ -89,7 +89,7 @@ export function paymentWatcherWorker(
 
 async function openWatcher(
   ctx: LeaderContext,
-  { chain, open }: SolanaSource,
+  { chain, open }: SolanaChainSource,
   reporting: IndexerCallbacks,
   stages: StageClock,
 ): Promise<PaymentWatcher> {
@@ -115,7 +115,7 @@ async function openWatcher(
 /** Creates the function that logs the outcome of each step. An alarm about missing payments is logged once. */
 function createReport(log: Logger, fields: Worker['fields']) {
   let wasAlarm = false
-  return (outcome: WatchOutcome, startedMs: number): void => {
+  return (outcome: PaymentWatchOutcome, startedMs: number): void => {
     const { kind, ...numbers } = outcome
     const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
     const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
@@ -126,5 +126,5 @@ function createReport(log: Logger, fields: Worker['fields']) {
   }
 }
 
-const isNews = (outcome: WatchOutcome): boolean =>
+const isNews = (outcome: PaymentWatchOutcome): boolean =>
   outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.outcomes > 0

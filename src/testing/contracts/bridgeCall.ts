@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { encodeHubMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
-import { encodeCall } from '../../chains/evm/contracts/read.js'
+import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import { type ChainAddress, localClients } from '../chains/localClients.js'
 import { addressAsWord } from '../world.js'
 
@@ -36,6 +36,6 @@ export async function bridgeCall(
     functionName: 'quote',
     args: [encodeHubMessage(addressAsWord(from), hubCalldata), options],
   })
-  const data = encodeCall(spokeAbi, 'lzSend', [hubCalldata, options])
+  const data = encodeContractCall(spokeAbi, 'lzSend', [hubCalldata, options])
   return { to: spoke.contracts.spoke, data, value: nativeFee }
 }

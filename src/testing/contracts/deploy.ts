@@ -6,8 +6,12 @@ import {
   localTokenAbi,
   localTokenBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalToken.js'
-import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contracts/index.js'
-import { encodeCall } from '../../chains/evm/contracts/read.js'
+import {
+  hubAbi,
+  layerZeroEndpointAbi,
+  localMessageLibAbi,
+} from '../../chains/evm/contracts/index.js'
+import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
   hubCreationCode,
   paymentsCreationCode,
@@ -94,7 +98,7 @@ export async function deployMessageLibrary(
     {
       label: 'registering the message library',
       to: endpoint,
-      data: encodeCall(endpointAbi, 'registerLibrary', [library]),
+      data: encodeContractCall(layerZeroEndpointAbi, 'registerLibrary', [library]),
     },
   ])
   return library
@@ -162,7 +166,7 @@ export async function connectBridgeEnd(
     const args = [target.eid] as const
     const library = await publicClient.readContract({
       address: endpoint,
-      abi: endpointAbi,
+      abi: layerZeroEndpointAbi,
       functionName: 'defaultSendLibrary',
       args,
     })
@@ -189,17 +193,24 @@ function librarySteps(
     {
       label: 'setting the send library',
       to: endpoint,
-      data: encodeCall(endpointAbi, 'setDefaultSendLibrary', [eid, library]),
+      data: encodeContractCall(layerZeroEndpointAbi, 'setDefaultSendLibrary', [eid, library]),
     },
     {
       label: 'setting the receive library',
       to: endpoint,
-      data: encodeCall(endpointAbi, 'setDefaultReceiveLibrary', [eid, library, 0n]),
+      data: encodeContractCall(layerZeroEndpointAbi, 'setDefaultReceiveLibrary', [
+        eid,
+        library,
+        0n,
+      ]),
     },
     {
       label: 'setting the price of messages',
       to: library,
-      data: encodeCall(localMessageLibAbi, 'setPrice', [eid, { base, numerator, denominator }]),
+      data: encodeContractCall(localMessageLibAbi, 'setPrice', [
+        eid,
+        { base, numerator, denominator },
+      ]),
     },
   ]
 }
@@ -207,7 +218,7 @@ function librarySteps(
 const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction => ({
   label: 'setting the peer',
   to: app,
-  data: encodeCall(hubAbi, 'setPeer', [target.eid, addressAsWord(target.app)]),
+  data: encodeContractCall(hubAbi, 'setPeer', [target.eid, addressAsWord(target.app)]),
 })
 
 /**

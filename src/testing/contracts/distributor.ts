@@ -4,7 +4,7 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../chains/evm/contracts/index.js'
-import { encodeCall } from '../../chains/evm/contracts/read.js'
+import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
   creationTransaction,
   type DeployerClients,
@@ -40,7 +40,7 @@ export async function deployDistributor(settings: DistributorSettings) {
     steps.push({
       label: 'minting what a distributor gives out',
       to: token,
-      data: encodeCall(localTokenAbi, 'mint', [distributor, mints]),
+      data: encodeContractCall(localTokenAbi, 'mint', [distributor, mints]),
     })
   const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }

@@ -11,7 +11,7 @@ import {
   localUniversalResolverAbi,
   localUniversalResolverBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
-import { encodeCall } from '../../chains/evm/contracts/read.js'
+import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
   creationTransaction,
   type DeployerClients,
@@ -65,12 +65,12 @@ export async function setEnsGateway(
     {
       label: 'setting the resolver of an ENS name',
       to: registry,
-      data: encodeCall(localEnsRegistryAbi, 'setResolver', [namehash(parent), resolver]),
+      data: encodeContractCall(localEnsRegistryAbi, 'setResolver', [namehash(parent), resolver]),
     },
     {
       label: 'setting the URL of the gateway',
       to: resolver,
-      data: encodeCall(ensResolverAbi, 'setUrls', [[`${api}/ens/{sender}/{data}.json`]]),
+      data: encodeContractCall(ensResolverAbi, 'setUrls', [[`${api}/ens/{sender}/{data}.json`]]),
     },
   ])
 }

@@ -1,6 +1,6 @@
 import { type Connection, Keypair, type PublicKey } from '@solana/web3.js'
 import { createSolanaRpc } from '../../chains/rpc/solana.js'
-import { initializeInstruction } from '../../chains/solana/admin.js'
+import { initializeRegistrarInstruction } from '../../chains/solana/admin.js'
 import { deployProgram } from '../../chains/solana/deployment/deploy.js'
 import { registrarCode } from '../../chains/solana/deployment/loader.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
@@ -37,7 +37,11 @@ export async function deployRegistrar(
   await sendSolana(
     connection,
     [payer],
-    initializeInstruction(createRegistrar(program.publicKey.toBase58()), payer.publicKey, terms),
+    initializeRegistrarInstruction(
+      createRegistrar(program.publicKey.toBase58()),
+      payer.publicKey,
+      terms,
+    ),
   )
   const slot = await connection.getSlot('confirmed')
   return { programId: program.publicKey, slot }

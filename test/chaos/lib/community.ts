@@ -9,7 +9,7 @@ import {
   zeroHash,
 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { walletClientOf } from '../../../src/testing/chains/localChain.js'
@@ -33,7 +33,7 @@ export async function setUpCommunity(
 ) {
   const tx = await walletClientOf(hub, owner).sendTransaction({
     to: hub.contract,
-    data: encodePlaceBids([{ name: COMMUNITY, amountWei: BID_WEI }], null),
+    data: encodePlaceBidsCalldata([{ name: COMMUNITY, amountWei: BID_WEI }], null),
     value: BID_WEI,
   })
   await until.status(stack, tx, 'finalized')

@@ -16,14 +16,17 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { encodePlaceBids, executePacketCall } from '../../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata, executePacketCall } from '../../../src/chains/evm/bridge/calls.js'
 import { encodeHubMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
 import {
   decodeLzReceiveOption,
   encodeLzReceiveOption,
 } from '../../../src/chains/evm/bridge/packetOptions.js'
-import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
+import {
+  communityPaymentsAbi,
+  layerZeroEndpointAbi,
+} from '../../../src/chains/evm/contracts/index.js'
 import { fundAddresses, walletClientOf } from '../../../src/testing/chains/localChain.js'
 import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
@@ -107,7 +110,7 @@ const sendAbi = parseAbi([
 ])
 
 const bidsFor = (names: readonly string[]): Hex =>
-  encodePlaceBids(
+  encodePlaceBidsCalldata(
     names.map((name) => ({ name, amountWei: BID_WEI })),
     null,
   )
@@ -121,7 +124,11 @@ async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: ()
     message: encodeHubMessage(addressAsWord(batch), bidsFor(someNames(next, 1))),
     options: encodeLzReceiveOption({ gas: RECEIVE_GAS, value: BID_WEI }),
   }
-  const quoted = { abi: endpointAbi, functionName: 'quote', args: [params, batch] } as const
+  const quoted = {
+    abi: layerZeroEndpointAbi,
+    functionName: 'quote',
+    args: [params, batch],
+  } as const
   const { nativeFee } = await chain.reader.readContract({ address: chain.endpoint, ...quoted })
   const data = encodeFunctionData({ abi: sendAbi, functionName: 'send', args: [params, batch] })
   return { to: chain.endpoint, data, value: nativeFee }
@@ -158,7 +165,7 @@ const MESSAGE_ACTIONS = {
     const from = pickFrom(next(), far)
     const head = await from.reader.getBlockNumber()
     const sent = await from.reader.getContractEvents({
-      abi: endpointAbi,
+      abi: layerZeroEndpointAbi,
       eventName: 'PacketSent',
       address: from.endpoint,
       strict: true,

@@ -1,10 +1,10 @@
 import { type Hex, hexToBigInt } from 'viem'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import {
-  BID_TOPIC,
-  BID_WITH_REFERRAL_TOPIC,
-  RECEIVED_TOPIC,
-  SENT_TOPIC,
+  BID_EVENT_TOPIC,
+  BID_WITH_REFERRAL_EVENT_TOPIC,
+  RECEIVED_EVENT_TOPIC,
+  SENT_EVENT_TOPIC,
 } from '../../../src/chains/evm/decodeLogs.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
@@ -61,19 +61,21 @@ export async function readTruth(
     functionName: 'minimum',
   })
   const bids = hubLogs
-    .filter(({ topics }) => topics[0] === BID_TOPIC || topics[0] === BID_WITH_REFERRAL_TOPIC)
+    .filter(
+      ({ topics }) => topics[0] === BID_EVENT_TOPIC || topics[0] === BID_WITH_REFERRAL_EVENT_TOPIC,
+    )
     .map(bidOf)
   const winning = new Map<string, Bid>()
   for (const bid of bids) {
     if (bid.name !== null && bid.amountWei >= minimumWei && !winning.has(bid.name))
       winning.set(bid.name, bid)
   }
-  const receipts = hubLogs.filter(({ topics }) => topics[0] === RECEIVED_TOPIC)
+  const receipts = hubLogs.filter(({ topics }) => topics[0] === RECEIVED_EVENT_TOPIC)
   const received = new Map<Hex, number>()
   for (const { topics } of receipts) received.set(topics[1]!, (received.get(topics[1]!) ?? 0) + 1)
   const sentLogs = (await Promise.all(chains.filter((chain) => chain !== hub).map(logsOf)))
     .flat()
-    .filter(({ topics }) => topics[0] === SENT_TOPIC)
+    .filter(({ topics }) => topics[0] === SENT_EVENT_TOPIC)
   const mined = await minedOf(chains, ledger)
   const solana = cluster && (await readSolanaTruth(cluster, ledger))
   const purchases = await readPurchases(chains)

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { fundAddresses } from '../../../src/testing/chains/localChain.js'
 import {
   integerBetween,
@@ -127,7 +127,7 @@ async function decide(
   if (next() < BUYING) return buy(chain, next)
   const isOnHub = chain === hub
   const names = someNames(next, isOnHub && next() < 0.3 ? 5 : 2)
-  const hubCalldata = encodePlaceBids(
+  const hubCalldata = encodePlaceBidsCalldata(
     names.map((name) => ({ name, amountWei: BID_WEI })),
     null,
   )

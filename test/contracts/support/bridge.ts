@@ -12,7 +12,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import {
-  endpointAbi,
+  layerZeroEndpointAbi,
   localMessageLibAbi,
   spokeAbi,
 } from '../../../src/chains/evm/contracts/index.js'
@@ -69,7 +69,7 @@ export async function startBridgeWorld(price?: BridgeMessagePrice) {
   function executing(packet: Packet, value: bigint, from: Address = relayer) {
     const { origin, receiver, guid, message } = packet
     const args = [origin, receiver, guid, message, '0x'] as const
-    const data = encodeFunctionData({ abi: endpointAbi, functionName: 'lzReceive', args })
+    const data = encodeFunctionData({ abi: layerZeroEndpointAbi, functionName: 'lzReceive', args })
     return { from, to: hubEndpoint, data, value }
   }
 
@@ -123,7 +123,11 @@ export function packetOf(receipt: TransactionReceipt) {
 
 /** The packets that a transaction sent, in order, decoded. */
 export function packetsOf(receipt: TransactionReceipt) {
-  const sent = parseEventLogs({ abi: endpointAbi, logs: receipt.logs, eventName: 'PacketSent' })
+  const sent = parseEventLogs({
+    abi: layerZeroEndpointAbi,
+    logs: receipt.logs,
+    eventName: 'PacketSent',
+  })
   return sent.map(({ args: { encodedPayload: encoded, options } }) => ({
     encoded,
     options,

@@ -8,9 +8,9 @@ import {
 } from '@solana/web3.js'
 import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from 'litesvm'
 import {
-  initializeInstruction,
+  initializeRegistrarInstruction,
   programDataAddress,
-  UPGRADEABLE_LOADER,
+  UPGRADEABLE_LOADER_PROGRAM,
 } from '../../../src/chains/solana/admin.js'
 import { registrarCode } from '../../../src/chains/solana/deployment/loader.js'
 import {
@@ -114,7 +114,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
   }
 
   if (isInitialized) {
-    const { error } = send(initializeInstruction(registrar, keys.deployer, termsOf(keys)))
+    const { error } = send(initializeRegistrarInstruction(registrar, keys.deployer, termsOf(keys)))
     if (error) throw new Error(`initializing the registrar: ${error}`)
   }
   return {
@@ -206,7 +206,7 @@ function setUpgradeAuthority(svm: LiteSVM, programData: PublicKey, authority: Pu
   const data = Buffer.from(account.data)
   data.writeUInt8(1, 12)
   authority.toBuffer().copy(data, 13)
-  setAccount(svm, programData, UPGRADEABLE_LOADER, account.lamports, data)
+  setAccount(svm, programData, UPGRADEABLE_LOADER_PROGRAM, account.lamports, data)
 }
 
 /** The error on the runtime's last line, by its name in the interface. */

@@ -2,7 +2,7 @@ import { type PublicKey, SystemProgram, type TransactionInstruction } from '@sol
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import {
-  initializeInstruction,
+  initializeRegistrarInstruction,
   withdrawTreasuryInstruction,
 } from '../../../src/chains/solana/admin.js'
 import type { NumberedPayment } from '../../../src/chains/solana/community/program.js'
@@ -160,7 +160,7 @@ export function rightCall(scene: Scene, one: Step): TransactionInstruction {
     case 'acceptAdmin':
       return calls.acceptAdmin(keyOf(authorities.proposed))
     case 'initialize':
-      return initializeInstruction(registrar, keys.deployer, termsOf(keys))
+      return initializeRegistrarInstruction(registrar, keys.deployer, termsOf(keys))
     case 'pay':
       return club.pay(NUMBERS[one.number], communityTerms(scene, one))
     case 'payToken': {

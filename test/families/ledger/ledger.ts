@@ -1,7 +1,7 @@
 import {
   type ChainPort,
   ChainUnavailableError,
-  type PaymentPort,
+  type PaymentChainPort,
   type PaymentTx,
   type RegistrationQuote,
   type RegistrationRequest,
@@ -39,7 +39,7 @@ interface LedgerQuote extends RegistrationQuote {
   orders: readonly Order[]
 }
 
-export interface LedgerPort extends PaymentPort {
+export interface LedgerPort extends PaymentChainPort {
   quote(request: RegistrationRequest): Promise<LedgerQuote>
 }
 

@@ -1,5 +1,5 @@
 import { encodeFunctionData, type Hex } from 'viem'
-import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
+import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../../src/config/index.js'
 import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
@@ -120,7 +120,7 @@ async function onHub(at: CommunityWorld, i: number, random: () => number): Promi
   }))
   const referral = random() < 0.3 ? Buffer.alloc(32, i + 1) : null
   const value = names.reduce((sum, { amountWei }) => sum + amountWei, 0n)
-  await send(integerBetween(random(), 0, 5), encodePlaceBids(names, referral), value)
+  await send(integerBetween(random(), 0, 5), encodePlaceBidsCalldata(names, referral), value)
 }
 
 async function onSpoke(at: CommunityWorld, i: number, random: () => number): Promise<void> {

@@ -1,6 +1,9 @@
 import { type Hex, keccak256, toHex } from 'viem'
 import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../../../src/chains/evm/community/logs.js'
-import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC } from '../../../src/chains/evm/decodeLogs.js'
+import {
+  BID_EVENT_TOPIC,
+  BID_WITH_REFERRAL_EVENT_TOPIC,
+} from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
   emptyChainRecord,
@@ -45,7 +48,7 @@ const wordOf = (value: bigint): string => value.toString(16).padStart(WORD, '0')
 const plusOne = (word: string): string => wordOf(BigInt(`0x${word}`) + 1n)
 
 const isBid = ({ topics: [first] }: RawLog): boolean =>
-  first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
+  first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
 const isPayment = ({ topics: [first] }: RawLog): boolean => first === PAYMENT_EVENT_TOPIC
 const nameWord = toHex(nameToWord(FORGED_NAME)).slice(2)
 const STRANGER = '66'.repeat(20).padStart(WORD, '0')

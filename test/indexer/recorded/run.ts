@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { expect } from 'vitest'
 import { evmTxStatus } from '../../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../../src/chains/chain.js'
-import { createChainRpc, createEvmChain } from '../../../src/chains/evm/chain.js'
+import { createEvmChain, createEvmChainRpc } from '../../../src/chains/evm/chain.js'
 import { readChain, registerChain } from '../../../src/db/journal/chains.js'
 import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/evm/chainIndexer.js'
 import { PaymentJudge } from '../../../src/indexer/judge.js'
@@ -85,7 +85,7 @@ class Driver {
       contract: fromHex(contract),
       startBlock,
     })
-    const chain = createEvmChain({ config, chain: this.#row.chain, rpc: createChainRpc(config) })
+    const chain = createEvmChain({ config, chain: this.#row.chain, rpc: createEvmChainRpc(config) })
     const signal = new AbortController().signal
     this.#indexer = new ChainIndexer({ pool, chain, row: this.#row, epoch, signal })
     if (chain.role === 'spoke')

@@ -18,7 +18,7 @@ import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
 import {
   CLAIMED_EVENT_TOPIC,
-  createPermissionSigner,
+  createClaimPermissionSigner,
   decodeClaimedLog,
   readDistributorTerms,
 } from './distributor.js'
@@ -60,7 +60,7 @@ describe('Claimed', () => {
 
 describe('a permission', () => {
   it('is signed by the key, and an equal one is signed only once', async () => {
-    const signer = createPermissionSigner(generatePrivateKey())
+    const signer = createClaimPermissionSigner(generatePrivateKey())
     const permission = {
       chainId: 1,
       distributor: toHex(Buffer.alloc(20, 7)),

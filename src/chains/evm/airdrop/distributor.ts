@@ -6,26 +6,26 @@ import {
   claimPermissionTypedData,
 } from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
+import type { AirdropDistributorClaim, Hex, PermittedClaimReceiver } from '../../chain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
-import { createContractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
 
-const argsOf = ({ index, account, amount, proof }: DistributorClaim) =>
+const argsOf = ({ index, account, amount, proof }: AirdropDistributorClaim) =>
   [BigInt(index), toHex(account), amount, proof.map((hash): Hex => `0x${hash}`)] as const
 
 /** Calldata of `claim(index, account, amount, proof)`. */
-export const encodeClaimCalldata = (claim: DistributorClaim): Hex =>
-  encodeCall(airdropDistributorAbi, 'claim', argsOf(claim))
+export const encodeClaimCalldata = (claim: AirdropDistributorClaim): Hex =>
+  encodeContractCall(airdropDistributorAbi, 'claim', argsOf(claim))
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
 export const encodeClaimForCalldata = (
-  claim: DistributorClaim,
-  { to, deadlineS, signature }: PermittedReceiver,
+  claim: AirdropDistributorClaim,
+  { to, deadlineS, signature }: PermittedClaimReceiver,
 ): Hex =>
-  encodeCall(airdropDistributorAbi, 'claimFor', [
+  encodeContractCall(airdropDistributorAbi, 'claimFor', [
     ...argsOf(claim),
     to,
     BigInt(deadlineS),
@@ -68,7 +68,7 @@ export async function readDistributorTerms(call: RpcCall, address: Hex) {
 const KEPT_SIGNATURES = 10_000
 
 /** Creates a signer that caches its newest signatures, which are deterministic (RFC 6979). */
-export function createPermissionSigner(privateKey: Hex) {
+export function createClaimPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({
     max: KEPT_SIGNATURES,

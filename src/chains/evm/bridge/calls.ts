@@ -6,14 +6,14 @@ import { errorWithCauses, revertDataOfError } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
-  endpointAbi,
   ensResolverAbi,
   hubAbi,
+  layerZeroEndpointAbi,
   localMessageLibAbi,
 } from '../contracts/index.js'
-import { createContractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { decodeHubMessage } from './hubMessage.js'
-import { encodePacket, type Packet, payloadHash } from './packet.js'
+import { encodePacket, type Packet, packetPayloadHash } from './packet.js'
 
 /** Contract call of a relayer's job: target and calldata, without its value. */
 export interface BridgeCall {
@@ -24,7 +24,7 @@ export interface BridgeCall {
 /** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
 export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
-  data: encodeCall(endpointAbi, 'lzReceive', [
+  data: encodeContractCall(layerZeroEndpointAbi, 'lzReceive', [
     originOf(packet),
     receiverOf(packet),
     packet.guid,
@@ -36,21 +36,21 @@ export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => 
 /** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
 export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
-  data: encodeCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
+  data: encodeContractCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
 })
 
 /**
  * Calldata of the hub's `placeBids`, built for a single name as well (0x40bee835, with referral 0xfdad12fd).
  * @param names canonical, each bid in ETH wei @param referral 32 bytes, null for the two-argument form
  */
-export function encodePlaceBids(
+export function encodePlaceBidsCalldata(
   names: readonly { name: string; amountWei: bigint }[],
   referral: Uint8Array | null,
 ): Hex {
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
   const args = referral ? ([amounts, words, toHex(referral)] as const) : ([amounts, words] as const)
-  return encodeCall(hubAbi, 'placeBids', args)
+  return encodeContractCall(hubAbi, 'placeBids', args)
 }
 
 /**
@@ -60,7 +60,7 @@ export function encodePlaceBids(
  */
 export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const read = createContractReader(call, endpoint, endpointAbi, block)
+  const read = createContractReader(call, endpoint, layerZeroEndpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
     read('inboundPayloadHash', [...path, packet.nonce]),
     read('lazyInboundNonce', path),
@@ -68,7 +68,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
   const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
   return {
     isExecuted,
-    isVerified: isExecuted || storedHash === payloadHash(packet),
+    isVerified: isExecuted || storedHash === packetPayloadHash(packet),
     /** Number of earlier unexecuted packets, over which the endpoint iterates when it executes this packet. */
     behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
   }
@@ -94,7 +94,7 @@ export interface PaidBid {
  */
 export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
+  data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
 })
 
 const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
@@ -107,7 +107,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
 })
 
 /** True if the hub has placed all of these bids as of a block. @param block number or tag in JSON-RPC form */
-export async function readPaymentDeliveredFlags(
+export async function areBidsDelivered(
   call: RpcCall,
   hub: Hex,
   bids: readonly PaidBid[],
@@ -129,7 +129,7 @@ export function deliveryValueWei(packet: Packet): bigint | null {
 }
 
 const ERRORS = [
-  ...endpointAbi,
+  ...layerZeroEndpointAbi,
   ...hubAbi,
   ...localMessageLibAbi,
   ...communityPaymentsAbi,

@@ -7,7 +7,7 @@ import {
   type Packet,
   packetGuid,
   packetHeader,
-  payloadHash,
+  packetPayloadHash,
 } from './packet.js'
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
@@ -47,7 +47,7 @@ describe('packets', () => {
     expect(packetGuid(GOLDEN)).toBe(GOLDEN.guid)
     expect(packetHeader(GOLDEN)).toBe(`0x01${path}`)
     expect(encodePacket(GOLDEN)).toBe(`0x01${path}${GOLDEN.guid.slice(2)}c0ffee`)
-    expect(payloadHash(GOLDEN)).toBe(keccak256(`${GOLDEN.guid}c0ffee`))
+    expect(packetPayloadHash(GOLDEN)).toBe(keccak256(`${GOLDEN.guid}c0ffee`))
     expect(decodePacket(encodePacket(GOLDEN))).toEqual(GOLDEN)
   })
 

@@ -39,7 +39,7 @@ export const packetHeader = (path: PacketPath): Hex =>
   )
 
 /** Hash that an endpoint stores for a verified packet: keccak256(guid ‖ message). */
-export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
+export const packetPayloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
   keccak256(concatHex([packet.guid, packet.message]))
 
 /** Encodes a packet as the `encodedPayload` of the event `PacketSent`. */

@@ -17,7 +17,7 @@ const EXECUTOR = 1
 const LZ_RECEIVE = 1
 const GAS_BYTES = 16
 /** Largest value that an option can deliver: 128 bits. */
-export const MAX_VALUE_WEI = (1n << 128n) - 1n
+export const MAX_DELIVERED_VALUE_WEI = (1n << 128n) - 1n
 
 /**
  * Encodes options with one lzReceive option.

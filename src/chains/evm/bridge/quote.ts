@@ -11,12 +11,12 @@ import {
 import { addPriceMargin } from '../../margins.js'
 import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
-import { cacheByKey, cacheForDuration } from '../../rpc/served.js'
+import { cacheAnswersByKey, cacheForDuration } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { createContractReader, encodeCall, isContract } from '../contracts/read.js'
-import { encodePlaceBids } from './calls.js'
+import { createContractReader, encodeContractCall, isContract } from '../contracts/read.js'
+import { encodePlaceBidsCalldata } from './calls.js'
 import { encodeHubMessage } from './hubMessage.js'
-import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
+import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.js'
 
 /** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
@@ -46,7 +46,7 @@ export function createSpokeQuoter(
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
   const needs = cacheForDuration(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
-  const fees = cacheByKey(
+  const fees = cacheAnswersByKey(
     ({ message, gas, value: sum }: Delivery) => {
       const quote = (call: RpcCall, value: bigint) =>
         nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
@@ -59,9 +59,9 @@ export function createSpokeQuoter(
 
   return async ({ names, referral, sender }) => {
     const sum = names.reduce((total, { amountWei }) => total + amountWei, 0n)
-    if (sum > MAX_VALUE_WEI)
-      throw new AmountError(`The bridge delivers at most ${MAX_VALUE_WEI} wei.`)
-    const hubCalldata = encodePlaceBids(names, referral)
+    if (sum > MAX_DELIVERED_VALUE_WEI)
+      throw new AmountError(`The bridge delivers at most ${MAX_DELIVERED_VALUE_WEI} wei.`)
+    const hubCalldata = encodePlaceBidsCalldata(names, referral)
     const { bidsBase, perName } = await needs()
     const gas = bidsBase + perName * BigInt(names.length)
     const delivery = { message: encodeHubMessage(pad(sender as Hex), hubCalldata), gas, value: sum }
@@ -76,7 +76,10 @@ export function createSpokeQuoter(
       gasToken,
       transactionData: {
         to: contract,
-        data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, encodeLzReceiveOption(delivery)]),
+        data: encodeContractCall(spokeAbi, 'lzSend', [
+          hubCalldata,
+          encodeLzReceiveOption(delivery),
+        ]),
         value,
       },
       registrationFee: delivered,
@@ -130,7 +133,7 @@ export const hubWithdrawalTransaction = (hub: Hex, to: Hex): UnsignedTransaction
   data: withdrawalData(to),
 })
 
-const withdrawalData = (to: Hex): Hex => encodeCall(hubAbi, 'withdrawRefund', [to])
+const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRefund', [to])
 
 /** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function spokeWithdrawalTransaction(
@@ -147,7 +150,7 @@ export async function spokeWithdrawalTransaction(
   return {
     type: 'evm',
     to: contract,
-    data: encodeCall(spokeAbi, 'lzSend', [hubCalldata, options]),
+    data: encodeContractCall(spokeAbi, 'lzSend', [hubCalldata, options]),
     value: addPriceMargin(fee, { bridgeMarginPercent }),
   }
 }

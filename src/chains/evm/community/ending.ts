@@ -7,7 +7,7 @@ import { transientError } from '../../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { createContractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
 export interface PaymentToEnd {
@@ -18,7 +18,7 @@ export interface PaymentToEnd {
 }
 
 /** Gas of one refusal in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
-export const GAS_PER_REFUSAL = 31_000n
+export const GAS_PER_PAYMENT_REFUSAL = 31_000n
 
 const abi = communityPaymentsAbi
 /** Values of the contract's enum `ICommunityPayments.Outcome`. */
@@ -29,13 +29,13 @@ export const HELD_PAYMENT_OUTCOME = 1
  * Call of `refuse` or `release` of the payments contract, sent by the account with the relayer role. The contract skips
  * payments that are not held.
  */
-export const refuseOrReleaseCall = (
+export const refuseOrReleasePaymentsCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
   of: readonly PaymentToEnd[],
 ): BridgeCall => ({
   to: payments,
-  data: encodeCall(abi, kind, [structs(of)]),
+  data: encodeContractCall(abi, kind, [structs(of)]),
 })
 
 /** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
@@ -44,10 +44,10 @@ export function releaseAndWithdrawCalldata(
   word: Hex,
 ): Hex {
   const { money, target } = of[0]!
-  return encodeCall(abi, 'releaseAndWithdraw', [
+  return encodeContractCall(abi, 'releaseAndWithdraw', [
     of.map(contractPaymentStruct),
     word,
-    tokenAddress(money.token),
+    contractTokenAddress(money.token),
     target.recipient as Hex,
   ])
 }
@@ -66,7 +66,7 @@ export const contractPaymentStruct = ({
   reclaimableAt: BigInt(target.reclaimableMs) / 1_000n,
   payer: toHex(payer.subarray(1)),
   recipient: target.recipient as Hex,
-  token: tokenAddress(money.token),
+  token: contractTokenAddress(money.token),
   amount: money.amount,
   communityName: toHex(target.community),
   walletName: toHex(target.name),
@@ -74,7 +74,7 @@ export const contractPaymentStruct = ({
 })
 
 /** Address that the payments contract uses for a token. The zero address stands for the chain's gas token. */
-export const tokenAddress = (token: string): Hex =>
+export const contractTokenAddress = (token: string): Hex =>
   token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
 export const readPaymentOutcomes = (

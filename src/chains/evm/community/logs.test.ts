@@ -4,7 +4,12 @@ import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import { decodeLogs, isRegistrationLog, logFilterOfContracts } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
-import { decodePaymentEnds, decodePayments, HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from './logs.js'
+import {
+  decodeCommunityPayments,
+  decodePaymentOutcomes,
+  HELD_EVENT_TOPIC,
+  PAYMENT_EVENT_TOPIC,
+} from './logs.js'
 
 const PAYMENTS: Hex = `0x${'cc'.repeat(20)}`
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -50,7 +55,7 @@ const OURS = {
   communityPayments: PAYMENTS,
 } as const
 const never = async () => Promise.reject(new Error('nothing is asked'))
-const read = (...logs: RawLog[]) => decodePayments(logs, () => 9_000)
+const read = (...logs: RawLog[]) => decodeCommunityPayments(logs, () => 9_000)
 
 describe('logs of a payments contract', () => {
   it('are payments, each a Bid followed by its Held', () => {
@@ -83,7 +88,7 @@ describe('logs of a payments contract', () => {
       log(HELD_EVENT_TOPIC, '0x', 1, {
         topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id],
       })
-    const ends = decodePaymentEnds([
+    const ends = decodePaymentOutcomes([
       bid(3),
       held(4),
       end('Refused'),

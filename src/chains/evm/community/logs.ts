@@ -24,7 +24,7 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 type CommunityPayment = Payment<CommunityNameTarget>
 
 /** Decodes the events that end payments, in order. Skips logs without a payment id. */
-export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
+export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
     return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
@@ -36,7 +36,7 @@ export const decodePaymentEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
-export function decodePayments(
+export function decodeCommunityPayments(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): CommunityPayment[] {

@@ -9,13 +9,13 @@ import { mapInBatches } from '../../rpc/batches.js'
 import { transientError } from '../../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
-import { createContractReader, encodeCall } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { getBlockHeader } from '../logs.js'
 import {
   contractPaymentStruct,
+  contractTokenAddress,
   HELD_PAYMENT_OUTCOME,
   readPaymentOutcomes,
-  tokenAddress,
 } from './ending.js'
 
 /** Most payments that one transaction reclaims: each takes about 45,000 gas. */
@@ -44,7 +44,7 @@ export async function readMoneyOwedToPayer(
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isPaymentForCommunityName), at),
     mapInBatches(tokens, ASKED_AT_ONCE, (token) =>
-      read('creditOf', [payer as Hex, tokenAddress(token)]),
+      read('creditOf', [payer as Hex, contractTokenAddress(token)]),
     ),
   ])
   const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs
@@ -88,15 +88,15 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
 const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
 
 const creditOf = (token: string, amount: bigint, payments: Hex, to: string): MoneyOwedToPayer => {
-  const data = encodeCall(abi, 'withdraw', [tokenAddress(token), to as Hex])
+  const data = encodeContractCall(abi, 'withdraw', [contractTokenAddress(token), to as Hex])
   return { token, amount, payments: [], fromMs: null, transaction: callOf(payments, data) }
 }
 
 function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): MoneyOwedToPayer {
   const { token } = batch[0]!.money
-  const data = encodeCall(abi, 'reclaimAndWithdraw', [
+  const data = encodeContractCall(abi, 'reclaimAndWithdraw', [
     batch.map(contractPaymentStruct),
-    tokenAddress(token),
+    contractTokenAddress(token),
     to as Hex,
   ])
   const amount = batch.reduce((sum, { money }) => sum + money.amount, 0n)

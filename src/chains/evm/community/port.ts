@@ -8,29 +8,29 @@ import {
   ChainUnavailableError,
   type CommunityPaymentPort,
   type CommunityPaymentRequest,
-  type EvmPort,
+  type EvmChainPort,
   type Hex,
   rethrowAsUnavailable,
 } from '../../chain.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
-import { encodeCall } from '../contracts/read.js'
-import { releaseAndWithdrawCalldata, tokenAddress } from './ending.js'
+import { encodeContractCall } from '../contracts/read.js'
+import { contractTokenAddress, releaseAndWithdrawCalldata } from './ending.js'
 
 /** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
 /** Number of characters of the probe's answer in hex: `0x`, a flag word and a number word. */
 const ANSWER_HEX = 2 + 2 * 64
 
-export function createCommunityPort(
+export function createEvmCommunityPaymentPort(
   rpc: EvmRpc,
   {
     label,
     chainId,
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
-): Pick<EvmPort, keyof CommunityPaymentPort> {
+): Pick<EvmChainPort, keyof CommunityPaymentPort> {
   const onOneNode = (ask: (call: RpcCall) => Promise<bigint>) =>
     rethrowAsUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
@@ -44,7 +44,10 @@ export function createCommunityPort(
       const { token, amount } = request.price
       if (token === NATIVE_COIN) return payment
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
-      const question = encodeCall(erc20Abi, 'allowance', [request.payer as Hex, communityPayments])
+      const question = encodeContractCall(erc20Abi, 'allowance', [
+        request.payer as Hex,
+        communityPayments,
+      ])
       const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
       if (allowed >= amount) return payment
       return {
@@ -68,7 +71,7 @@ export function createCommunityPort(
 
 /** A wallet's balance of a token, as `CommunityPaymentPort.tokenBalance`. @throws RpcError */
 export const readTokenBalance = (call: RpcCall, token: string, wallet: string): Promise<bigint> =>
-  askToken(call, token as Hex, encodeCall(erc20Abi, 'balanceOf', [wallet as Hex]))
+  askToken(call, token as Hex, encodeContractCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
  * Calls a token through a probe contract (TokenProbe.sol): an `eth_call` without a receiver returns as "deployed code"
@@ -99,9 +102,9 @@ const paymentOf = (
 ) => ({
   type: 'evm' as const,
   to: payments,
-  data: encodeCall(communityPaymentsAbi, 'placeBid', [
+  data: encodeContractCall(communityPaymentsAbi, 'placeBid', [
     {
-      token: tokenAddress(price.token),
+      token: contractTokenAddress(price.token),
       amount: price.amount,
       paymentRecipient: price.recipient as Hex,
       communityName: toHex(nameToWord(community)),
@@ -114,5 +117,5 @@ const paymentOf = (
 
 const approvalOf = (token: Hex, spender: Hex, amount: bigint) => ({
   to: token,
-  data: encodeCall(erc20Abi, 'approve', [spender, amount]),
+  data: encodeContractCall(erc20Abi, 'approve', [spender, amount]),
 })

@@ -4,7 +4,7 @@ import { parseAbi } from 'viem'
  * Subset of LayerZero's EndpointV2 in use, as declared in the MIT-licensed interfaces of
  * `@layerzerolabs/lz-evm-protocol-v2` (ILayerZeroEndpointV2, IMessageLibManager, IMessagingChannel).
  */
-export const endpointAbi = parseAbi([
+export const layerZeroEndpointAbi = parseAbi([
   'struct Origin { uint32 srcEid; bytes32 sender; uint64 nonce; }',
   'struct MessagingParams { uint32 dstEid; bytes32 receiver; bytes message; bytes options; bool payInLzToken; }',
   'struct MessagingFee { uint256 nativeFee; uint256 lzTokenFee; }',
@@ -32,7 +32,7 @@ export const endpointAbi = parseAbi([
  * by which an application configures them (IMessageLibManager). Declared as in the public interfaces of
  * `@layerzerolabs/lz-evm-messagelib-v2` and `@layerzerolabs/lz-evm-protocol-v2`.
  */
-export const libraryManagerAbi = parseAbi([
+export const layerZeroLibraryManagerAbi = parseAbi([
   'struct SetConfigParam { uint32 eid; uint32 configType; bytes config; }',
   'function getSendLibrary(address sender, uint32 dstEid) view returns (address)',
   'function isDefaultSendLibrary(address sender, uint32 dstEid) view returns (bool)',
@@ -42,13 +42,13 @@ export const libraryManagerAbi = parseAbi([
   'function setConfig(address oapp, address lib, SetConfigParam[] params)',
 ])
 
-export const ulnAbi = parseAbi([
+export const layerZeroUlnAbi = parseAbi([
   'struct UlnConfig { uint64 confirmations; uint8 requiredDVNCount; uint8 optionalDVNCount; uint8 optionalDVNThreshold; address[] requiredDVNs; address[] optionalDVNs; }',
   'function getAppUlnConfig(address oapp, uint32 eid) view returns (UlnConfig)',
   'function executorConfigs(address oapp, uint32 eid) view returns (uint32 maxMessageSize, address executor)',
 ])
 
 /** Values of `configType` in the endpoint's `setConfig`: executor settings, verifier (ULN) settings. */
-export const CONFIG_TYPE = { EXECUTOR: 1, ULN: 2 } as const
+export const MESSAGE_LIBRARY_CONFIG_TYPE = { EXECUTOR: 1, ULN: 2 } as const
 /** Verifier count that means "no verifiers", since 0 means LayerZero's default. */
 export const NIL_DVN_COUNT = 255

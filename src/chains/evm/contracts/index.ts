@@ -26,9 +26,9 @@ export {
   tokenProbeBytecode,
 } from '../../../../contracts/evm/artifacts/TokenProbe.js'
 export {
-  CONFIG_TYPE,
-  endpointAbi,
-  libraryManagerAbi,
+  layerZeroEndpointAbi,
+  layerZeroLibraryManagerAbi,
+  layerZeroUlnAbi,
+  MESSAGE_LIBRARY_CONFIG_TYPE,
   NIL_DVN_COUNT,
-  ulnAbi,
 } from './endpoint-abi.js'

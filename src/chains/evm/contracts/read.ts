@@ -19,7 +19,7 @@ type View = 'view' | 'pure'
 const DELEGATION = '0xef0100'
 
 /** Encodes a call of a contract's function. */
-export const encodeCall = <
+export const encodeContractCall = <
   const A extends Abi,
   N extends ContractFunctionName<A>,
   const P extends ContractFunctionArgs<A, AbiStateMutability, N>,

@@ -13,19 +13,19 @@ import type { DesiredBridgeSettings } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/nodes.js'
 import {
-  CONFIG_TYPE,
   hubAbi,
-  libraryManagerAbi,
+  layerZeroLibraryManagerAbi,
+  layerZeroUlnAbi,
+  MESSAGE_LIBRARY_CONFIG_TYPE,
   NIL_DVN_COUNT,
-  ulnAbi,
 } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
 import {
   type BridgeContract,
   type ComparedSetting,
   compareSetting,
+  DEPLOYMENT_STEP_ORDER,
   ownerCallStep,
-  STEP_ORDER,
 } from './item.js'
 
 /** Least advised number of independent verifiers (DVNs): a single verifier can invent messages. */
@@ -52,7 +52,7 @@ export async function compareBridgeSettings(
     return compareSetting(end, `peer ${eid}`, {
       wanted,
       found,
-      rank: STEP_ORDER.peers,
+      rank: DEPLOYMENT_STEP_ORDER.peers,
       advice: wanted === NOBODY && 'No chain of the network has this id.',
       step: ownerCallStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
@@ -83,7 +83,7 @@ async function pathItems(
     : [bridge.receiveLibrary, `from ${far.desired.label}`]
   const call = (functionName: string, args: readonly unknown[], does: string) =>
     ownerCallStep(end, {
-      abi: libraryManagerAbi as Abi,
+      abi: layerZeroLibraryManagerAbi as Abi,
       functionName,
       args: [at, ...args],
       does,
@@ -95,13 +95,13 @@ async function pathItems(
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
-  const ofLibrary = createContractReader(ask, library, ulnAbi)
+  const ofLibrary = createContractReader(ask, library, layerZeroUlnAbi)
   const found = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
   const items = [
     compareSetting(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
       found: await readLibrary(ask, end, eid),
-      rank: STEP_ORDER.bridge,
+      rank: DEPLOYMENT_STEP_ORDER.bridge,
       step: sends
         ? call('setSendLibrary', [eid, library], `sends to ${eid} by ${library}`)
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
@@ -109,8 +109,12 @@ async function pathItems(
     compareSetting(end, `verifiers ${about}`, {
       wanted: verifiers,
       found: found ? textOf(found) : DEFAULT,
-      rank: STEP_ORDER.bridge,
-      step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
+      rank: DEPLOYMENT_STEP_ORDER.bridge,
+      step: configure(
+        MESSAGE_LIBRARY_CONFIG_TYPE.ULN,
+        encodeAbiParameters(ULN, [uln]),
+        `sets ${verifiers}`,
+      ),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
         'A single verifier can invent messages: name two or more.',
@@ -126,9 +130,13 @@ async function pathItems(
   items.push(
     compareSetting(end, `executor ${about}`, {
       wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
-      rank: STEP_ORDER.bridge,
+      rank: DEPLOYMENT_STEP_ORDER.bridge,
       found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
-      step: configure(CONFIG_TYPE.EXECUTOR, config, `makes ${executor} the executor`),
+      step: configure(
+        MESSAGE_LIBRARY_CONFIG_TYPE.EXECUTOR,
+        config,
+        `makes ${executor} the executor`,
+      ),
     }),
   )
   return items
@@ -140,7 +148,7 @@ async function readLibrary(
   { at, desired: { endpoint, role } }: BridgeContract,
   eid: number,
 ): Promise<string> {
-  const ofEndpoint = createContractReader(ask, endpoint, libraryManagerAbi)
+  const ofEndpoint = createContractReader(ask, endpoint, layerZeroLibraryManagerAbi)
   const read = async (): Promise<readonly [string, boolean]> =>
     role === 'hub'
       ? ofEndpoint('getReceiveLibrary', [at, eid])
@@ -153,9 +161,9 @@ async function readLibrary(
 }
 
 const EXECUTOR = parseAbiParameters('(uint32 maxMessageSize, address executor)')
-const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
+const ULN = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).outputs
 
-type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
+type Uln = ContractFunctionReturnType<typeof layerZeroUlnAbi, 'view', 'getAppUlnConfig'>
 
 /** The verifier settings in the library's form. 255 means none, since 0 means LayerZero's default. */
 const ulnOf = ({

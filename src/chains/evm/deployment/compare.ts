@@ -2,7 +2,7 @@ import { type Abi, type Hex, zeroAddress } from 'viem'
 import type { DesiredChainDeployment } from '../../../config/desired.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/nodes.js'
-import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
+import { ensResolverAbi, hubAbi, layerZeroEndpointAbi } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
 import { compareBridgeSettings } from './bridge.js'
 import {
@@ -15,9 +15,9 @@ import {
   type BridgeContract,
   type ComparedSetting,
   compareSetting,
+  DEPLOYMENT_STEP_ORDER,
   type OwnedContract,
   ownerCallStep,
-  STEP_ORDER,
 } from './item.js'
 
 /** Runs `read` on one node of a chain. */
@@ -58,7 +58,7 @@ export async function compareNetworkDeployment(
         const { label, role } = one
         const { address: at } = app!
         const owner = isDeployed
-          ? await asking(label, (ask) => readSettingText(ask, at, 'owner'))
+          ? await asking(label, (ask) => readContractSettingText(ask, at, 'owner'))
           : one.owner
         return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
       },
@@ -86,7 +86,7 @@ async function codeItems(
   contracts: readonly DesiredContract[],
 ) {
   const found = await fallbackIfRefused(
-    createContractReader(ask, endpoint, endpointAbi)('eid'),
+    createContractReader(ask, endpoint, layerZeroEndpointAbi)('eid'),
     null,
   )
   const codes = await Promise.all(contracts.map((one) => compareContractCode(ask, chain, one)))
@@ -94,7 +94,7 @@ async function codeItems(
     compareSetting({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
       found: String(found ?? 'no endpoint'),
-      rank: STEP_ORDER.deploy,
+      rank: DEPLOYMENT_STEP_ORDER.deploy,
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
@@ -137,7 +137,7 @@ export async function compareContractCode(
   return compareSetting({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
     found,
-    rank: STEP_ORDER.deploy,
+    rank: DEPLOYMENT_STEP_ORDER.deploy,
     advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
@@ -148,7 +148,7 @@ export async function compareContractCode(
  */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
-export const readSettingText = async (
+export const readContractSettingText = async (
   ask: RpcCall,
   at: Hex,
   functionName: string,
@@ -162,8 +162,8 @@ export async function compareContractOwner(
   wanted: Hex,
 ) {
   const [by, pending] = await Promise.all([
-    readSettingText(ask, at.at, 'owner'),
-    readSettingText(ask, at.at, 'pendingOwner'),
+    readContractSettingText(ask, at.at, 'owner'),
+    readContractSettingText(ask, at.at, 'pendingOwner'),
   ])
   const callee: OwnedContract = { ...at, owner: by as Hex }
   const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
@@ -188,7 +188,7 @@ async function settingItems(
   { what, address: at }: DesiredContract,
 ): Promise<ComparedSetting[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
-  const read = (functionName: string) => readSettingText(ask, at, functionName)
+  const read = (functionName: string) => readContractSettingText(ask, at, functionName)
   const [owned, paused] = await Promise.all([
     compareContractOwner(ask, { chain, what, at }, owner),
     read('paused'),
@@ -213,8 +213,13 @@ async function settingItems(
   if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')
-  const ofHub = minimumWei > BigInt(minimum) ? STEP_ORDER.raiseHub : STEP_ORDER.lowerHub
-  const delegate = await createContractReader(ask, endpoint, endpointAbi)('delegates', [at])
+  const ofHub =
+    minimumWei > BigInt(minimum) ? DEPLOYMENT_STEP_ORDER.raiseHub : DEPLOYMENT_STEP_ORDER.lowerHub
+  const delegate = await createContractReader(
+    ask,
+    endpoint,
+    layerZeroEndpointAbi,
+  )('delegates', [at])
   items.push(
     set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : undefined),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),

@@ -3,12 +3,17 @@ import type { DraftEnsParent } from '../../../config/chainsFile.js'
 import type { DraftChain } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import { createEvmRpc, type RpcCall } from '../../rpc/evm.js'
-import { createChainRpc } from '../chain.js'
+import { createEvmChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
-import { compareContractCode, compareContractOwner, readSettingText } from './compare.js'
+import { compareContractCode, compareContractOwner, readContractSettingText } from './compare.js'
 import { contractCreation } from './creation.js'
-import { type ComparedSetting, compareSetting, ownerCallStep, STEP_ORDER } from './item.js'
+import {
+  type ComparedSetting,
+  compareSetting,
+  DEPLOYMENT_STEP_ORDER,
+  ownerCallStep,
+} from './item.js'
 import type { DeploymentChain } from './send.js'
 
 /** ENS's registry (ERC-137) on Ethereum, Sepolia and Holesky. */
@@ -33,13 +38,13 @@ type DesiredEns = DraftEnsParent &
  * The chain of the ENS resolver: a chain of the chains file, or a chain with RPC URLs of its own.
  * @throws Error with one sentence
  */
-export function ensChainOf(
+export function ensResolverChainOf(
   chains: readonly DraftChain[],
   { chainId, rpcUrls: urls }: DraftEnsParent,
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
-  if (config) return { label, chainId, rpc: createChainRpc(config) }
+  if (config) return { label, chainId, rpc: createEvmChainRpc(config) }
   if (urls) return { label, chainId, rpc: createEvmRpc({ label, urls, chainId }) }
   throw new Error(
     `The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`,
@@ -65,7 +70,7 @@ export async function compareEnsDeployment(
   }
   const { callee, call, items } = await compareContractOwner(ask, at, owner)
   const signers = await Promise.all(
-    [0n, 1n].map((place) => readSettingText(ask, at.at, 'signers', [place])),
+    [0n, 1n].map((place) => readContractSettingText(ask, at.at, 'signers', [place])),
   )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
   // a new signer takes the free slot first, so names resolve while the API processes change their keys
@@ -118,8 +123,8 @@ async function nameItem(
     wanted: resolver,
     found: await read(registry, 'resolver'),
     ...(isNobodys
-      ? { rank: STEP_ORDER.deploy, step: null }
-      : { rank: STEP_ORDER.name, step: ownerCallStep(callee, call) }),
+      ? { rank: DEPLOYMENT_STEP_ORDER.deploy, step: null }
+      : { rank: DEPLOYMENT_STEP_ORDER.name, step: ownerCallStep(callee, call) }),
     advice:
       isNobodys &&
       `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,

@@ -1,6 +1,6 @@
 import type { Abi, Hex } from 'viem'
 import type { DesiredChainDeployment } from '../../../config/desired.js'
-import { encodeCall } from '../contracts/read.js'
+import { encodeContractCall } from '../contracts/read.js'
 
 /** A transaction that brings a chain closer to the desired state. */
 export interface DeploymentStep {
@@ -19,7 +19,7 @@ export interface DeploymentStep {
  * Order in which steps are sent: later steps rely on earlier steps. Setting a peer opens the bridge. Setting the
  * resolver makes an ENS name resolve.
  */
-export const STEP_ORDER = {
+export const DEPLOYMENT_STEP_ORDER = {
   deploy: 0,
   lowerHub: 1,
   settings: 2,
@@ -69,13 +69,13 @@ export function compareSetting(
   values: {
     wanted: string
     found: string
-    /** Place in `STEP_ORDER`. Default: the place of a setting. */
+    /** Place in `DEPLOYMENT_STEP_ORDER`. Default: the place of a setting. */
     rank?: number
     step: DeploymentStep | null
     advice?: string | false
   },
 ): ComparedSetting {
-  const { wanted, found, rank = STEP_ORDER.settings, step, advice } = values
+  const { wanted, found, rank = DEPLOYMENT_STEP_ORDER.settings, step, advice } = values
   const isRight = wanted === found
   const about = `${what}, ${field}`
   return {
@@ -104,5 +104,5 @@ export function ownerCallStep(
 ): DeploymentStep {
   const { abi, functionName, args, to = at, by = owner } = call
   const does = call.does ?? `calls ${functionName}(${args.join(', ')}) of ${to}`
-  return { chain, by, to, data: encodeCall(abi, functionName, args), value: 0n, does }
+  return { chain, by, to, data: encodeContractCall(abi, functionName, args), value: 0n, does }
 }

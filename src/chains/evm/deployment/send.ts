@@ -7,7 +7,7 @@ import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
 import { createGasPriceCap, readGasFees } from '../gasPrice.js'
-import { getReceipt, hasSucceeded } from '../logs.js'
+import { hasTransactionSucceeded, readTransactionReceipt } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
@@ -34,7 +34,7 @@ export async function sendDeploymentCall(
 ): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
-  await waitUntilTransactionsSettle(chain, from)
+  await waitUntilNoTransactionPending(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
@@ -52,12 +52,12 @@ export async function sendDeploymentCall(
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
   const tx = { type: 'eip1559', chainId, nonce, gas, ...call } as const
   const hash = await offer(chain, fees, (offered) => account.signTransaction({ ...tx, ...offered }))
-  const receipt = await until(() => getReceipt(rpc.call, hash))
+  const receipt = await until(() => readTransactionReceipt(rpc.call, hash))
   if (!receipt)
     throw new Error(
       `Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`,
     )
-  if (!hasSucceeded(receipt))
+  if (!hasTransactionSucceeded(receipt))
     throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
 }
@@ -100,7 +100,7 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function waitUntilTransactionsSettle(
+export async function waitUntilNoTransactionPending(
   { rpc, label }: DeploymentChain,
   address: Hex,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from '../../chain.js'
 import type { RpcCall } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
-import { unsignedTransaction } from '../quote.js'
+import { encodeUnsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
 import type { Registrar } from '../registrar.js'
 import {
@@ -25,7 +25,10 @@ import { createCommunityProgram, derivePaymentNumber, type PaymentToken } from '
 
 const NOBODY = new Uint8Array(32)
 
-export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): CommunityPaymentPort {
+export function createSolanaCommunityPaymentPort(
+  rpc: SolanaRpc,
+  registrar: Registrar,
+): CommunityPaymentPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: RpcCall) => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
@@ -52,7 +55,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
     ])
     return {
       type: 'solana',
-      data: unsignedTransaction(payer, blockhash, program.pay(terms, token)),
+      data: encodeUnsignedTransaction(payer, blockhash, program.pay(terms, token)),
     }
   }
 

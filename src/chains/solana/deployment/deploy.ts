@@ -13,12 +13,12 @@ import { programDataAddress } from '../admin.js'
 import { getSlot, readAccount, readLatestBlockhash, readSignatureStatuses } from '../reads.js'
 import {
   BUFFER_HEADER_BYTES,
-  bufferAddress,
   createBufferInstructions,
   decodeProgramData,
   deployBufferInstructions,
-  PROGRAM_BYTES,
+  PROGRAM_ACCOUNT_BYTES,
   type ProgramData,
+  programBufferAddress,
   writeBufferInstruction,
 } from './loader.js'
 
@@ -46,7 +46,7 @@ export interface ProgramDeployment {
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {
   const { payer, program, code, unitPrice, onProgress } = deployment
-  const buffer = await bufferAddress(payer.publicKey, program.publicKey, code)
+  const buffer = await programBufferAddress(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
   const found = await readAccount(rpc.call, buffer.address, { commitment: COMMITMENT })
   if (!found) {
@@ -79,7 +79,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
     onProgress?.(++count, offsets.length)
   })
   const accounts = { program: program.publicKey, buffer: buffer.address }
-  const lamports = await rent(PROGRAM_BYTES)
+  const lamports = await rent(PROGRAM_ACCOUNT_BYTES)
   const made = deployBufferInstructions(payer.publicKey, accounts, {
     codeBytes: code.length,
     lamports,

@@ -8,7 +8,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
-import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
+import { programDataAddress, UPGRADEABLE_LOADER_PROGRAM } from '../admin.js'
 import {
   authorityAccount,
   readonlyAccount,
@@ -22,7 +22,7 @@ import {
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
 const PROGRAM_DATA_TAG = 3
 export const BUFFER_HEADER_BYTES = 37
-export const PROGRAM_BYTES = 36
+export const PROGRAM_ACCOUNT_BYTES = 36
 const PROGRAM_DATA_HEADER_BYTES = 45
 const AUTHORITY_AT = 13
 const SEED_CHARS = 32
@@ -32,13 +32,13 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
 /** Account into which a program's code is written. The same payer, program and code give the same account. */
-export async function bufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
+export async function programBufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
     .update(code)
     .digest('hex')
     .slice(0, SEED_CHARS)
-  return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
+  return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER_PROGRAM) }
 }
 
 /**
@@ -57,7 +57,7 @@ export function createBufferInstructions(
       ...account,
       space,
       lamports,
-      programId: UPGRADEABLE_LOADER,
+      programId: UPGRADEABLE_LOADER_PROGRAM,
     }),
     loaderInstruction(
       [writableAccount(address), readonlyAccount(payer)],
@@ -90,7 +90,11 @@ export function deployBufferInstructions(
   { program, buffer }: { program: PublicKey; buffer: PublicKey },
   { codeBytes, lamports }: { codeBytes: number; lamports: number },
 ): TransactionInstruction[] {
-  const account = { fromPubkey: payer, newAccountPubkey: program, programId: UPGRADEABLE_LOADER }
+  const account = {
+    fromPubkey: payer,
+    newAccountPubkey: program,
+    programId: UPGRADEABLE_LOADER_PROGRAM,
+  }
   const keys = [
     ...[
       signerAccount(payer),
@@ -106,7 +110,7 @@ export function deployBufferInstructions(
     ],
   ]
   return [
-    SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_BYTES }),
+    SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_ACCOUNT_BYTES }),
     loaderInstruction(keys, INSTRUCTION.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
   ]
 }
@@ -148,7 +152,7 @@ function loaderInstruction(
   ...fields: Uint8Array[]
 ): TransactionInstruction {
   return new TransactionInstruction({
-    programId: UPGRADEABLE_LOADER,
+    programId: UPGRADEABLE_LOADER_PROGRAM,
     keys,
     data: Buffer.concat([u32(tag), ...fields]),
   })
