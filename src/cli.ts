@@ -14,17 +14,17 @@ import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
-/** Commands that read no `.env` of a deployment: the local world's command, and the command that writes the file. */
+/** Commands that read no `.env` of a deployment: `dev` runs a test network, and `init` writes the file `.env`. */
 const WITHOUT_FILE = ['dev', 'init']
 
-/** Before a command: takes variables that are not set yet from the file `.env` of the current folder. */
+/** Hook before a command: sets environment variables that are not set yet from `.env` in the current folder. */
 async function loadEnvFileFor(command: Command): Promise<void> {
   let outermost = command
   while (outermost.parent?.parent) outermost = outermost.parent
   if (!WITHOUT_FILE.includes(outermost.name())) (await import('./config/index.js')).loadEnvFile()
 }
 
-/** The command line. Each command is loaded when it is asked for: a production start never loads the local world. */
+/** The command line. A command's module is loaded when it runs: a production start never loads the test network. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
   .version(SERVICE_VERSION)
@@ -98,7 +98,7 @@ addAirdropCommands(program)
 for (const { add } of Object.values(FAMILY_COMMANDS)) add(program)
 addWebhookCommands(program)
 
-// a reader that reads no further, such as `head`, ends a command; a full disk is reported
+// a reader that closes the pipe, such as `head`, ends the command without an error; a full disk is reported
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') console.error(`clusterd: the output can not be written (${code}).`)
   process.exit(code === 'EPIPE' ? 0 : 1)

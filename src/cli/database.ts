@@ -5,8 +5,8 @@ import { createPool } from '../db/pg/pool.js'
 import { runRecordedCommand } from './recorded.js'
 
 /**
- * Runs `work` on a command's database, and records the command. Every command opens its database here, except
- * `start`, which logs its actions, and `doctor`, which only reads.
+ * Runs `work` on a command's database, and records the command in `operator_actions`. Every command opens its database
+ * here, except `start` and `mirror`, which log their actions, and `doctor`, which only reads.
  * @throws ConfigError where no database is set
  */
 export async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Promise<T> {
@@ -27,22 +27,22 @@ export const withDatabaseAdvice =
     throw fault === null ? error : new Error(fault, { cause: error })
   }
 
-/** Errors of a database that was never migrated, or is of an earlier version: a table or column is missing. */
+/** Error codes of a database that was never migrated, or is of an earlier version: a table or column is missing. */
 const BEHIND = /^(42P01|42703|P2021|P2022)$/
-/** Wrong role, password or database name (SQLSTATE class 28, 3D000, and Prisma's codes). */
+/** Error codes for a wrong role, password or database name (SQLSTATE class 28, 3D000, and Prisma's codes). */
 const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
 const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
 
-/** The server's certificate is not trusted (OpenSSL's codes, as Node reports them). */
+/** Error codes for a server's certificate that is not trusted (OpenSSL's codes, as Node reports them). */
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID|P1011)$/
-/** The role does not have a privilege (SQLSTATE). */
+/** SQLSTATE of an error because the role does not have a privilege. */
 const FORBIDDEN = '42501'
 
-/** Timeouts of the driver, which have no code. */
+/** Messages of the driver's timeout errors, which have no error code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
-/** A sentence with the cause and advice; null for any other error. */
+/** A sentence with the cause of a database error and advice; null for an error of another kind. */
 export function databaseErrorAdvice(thrown: unknown, url: string): string | null {
   const error = thrown instanceof DatabaseConnectionError ? thrown.cause : thrown
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -63,9 +63,9 @@ export function databaseErrorAdvice(thrown: unknown, url: string): string | null
   return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`
 }
 
-/** Connections of a command. Each is opened when it is needed. */
+/** Maximum number of database connections of a command. Each is opened when it is needed. */
 const MAX_CONNECTIONS = 3
-/** Locks of a command that is idle in a transaction, as in a suspended terminal, end after this time. */
+/** Time after which a transaction in which the command is idle, as in a suspended terminal, is ended with its locks. */
 const ASLEEP_MS = 10_000
 
 /**

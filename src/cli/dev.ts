@@ -9,10 +9,10 @@ import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
 import { colourText } from './output.js'
 
-/** Time limit for ending a world. Afterwards its guard process kills what is left. */
+/** Time limit for stopping the local test network. Afterwards its guard process kills the processes that are left. */
 const END_MS = 8_000
 
-/** `clusterd dev`: a local world in the foreground until Ctrl-C. */
+/** `clusterd dev`: runs a local test network (PostgreSQL, chains, contracts and the service) until Ctrl-C. */
 export async function runDevCommand({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
@@ -52,7 +52,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards a Ctrl-C that the process has received already. */
+/** Stops the test network on a signal, only once: npm forwards a Ctrl-C that the process has received already. */
 function endOnSignals(current: () => Stack | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {
@@ -64,7 +64,7 @@ function endOnSignals(current: () => Stack | undefined): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
 }
 
-/** Ends the world and this process, within the time limit even if a part hangs. */
+/** Stops the test network and this process, within the time limit even if a part of the network hangs. */
 async function end(stack: Stack | undefined, code: number): Promise<never> {
   setTimeout(() => {
     console.error('clusterd: a part of the world hangs, and is killed.')

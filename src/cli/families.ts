@@ -3,7 +3,7 @@ import { evmCommands } from './contracts/commands.js'
 import type { FamilyCommands } from './family.js'
 import { solanaCommands } from './solana/commands.js'
 
-/** The commands of each family. */
+/** The commands of each chain family. */
 export const FAMILY_COMMANDS: Readonly<Record<ChainFamilyKey, FamilyCommands>> = {
   evm: evmCommands,
   solana: solanaCommands,

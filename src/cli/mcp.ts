@@ -11,7 +11,7 @@ import { replaceBigintByText } from './output.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
-/** Shorter than the time limits of agents for a call. */
+/** Longest time that a tool can be asked to wait, seconds: less than the time limits of agents for a call. */
 const MAX_WAIT_S = 50
 
 const INSTRUCTIONS =
@@ -23,7 +23,7 @@ const bid = z.strictObject({
 })
 const nameOf = (element: string | z.output<typeof bid>): string =>
   typeof element === 'string' ? element : element.name
-/** One form for all tools that take names, because agents confuse two similar forms. */
+/** Input schema of names. All tools that take names share it, because agents confuse two similar forms. */
 const names = z
   .array(
     z
@@ -48,7 +48,7 @@ const testnet = z.boolean().default(false).describe('Of the testnet in place of 
 const ENS_FORM =
   'names are taken without their ENS parent: alice.names.eth as "alice", main.alice.names.eth as "alice/main"'
 
-/** What is wrong with a text that is no name. */
+/** Error message for a text that is not a name. */
 const nameProblem = (text: string): string =>
   `"${text}" is no name: ${text.includes('.') ? ENS_FORM : NAME_RULE}`
 
@@ -68,7 +68,7 @@ interface Tool<Fields extends z.ZodRawShape> {
 }
 const tool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> => definition
 
-/** Tools by name. All of them are read-only. */
+/** The MCP tools, by name. All of them are read-only. */
 const TOOLS = {
   resolve_name: tool({
     description:
@@ -177,7 +177,7 @@ const TOOLS = {
   }),
 }
 
-/** Serves the tools over stdio, until the agent or a signal ends it. */
+/** `clusterd mcp`: serves the MCP tools over stdio, until the agent closes it or a signal ends the process. */
 export async function serveMcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)
@@ -192,7 +192,7 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   ][]) {
     const config = {
       description,
-      // an unknown argument is an error: without it an agent would take the answer for what it asked
+      // an unknown argument is an error: if it were ignored, an agent would misunderstand the answer
       inputSchema: z.strictObject({ ...input, testnet }),
       annotations: { readOnlyHint: true },
     }
@@ -214,7 +214,7 @@ const resultOf = (answer: Promise<unknown>, url: string): Promise<CallToolResult
     },
   )
 
-/** `code: message`, and the other fields of the response as JSON, such as the names that are taken. */
+/** Text of an error response: `code: message`, and its other fields as JSON, such as the names that are taken. */
 function refusalText({ code, message, body }: ClusterdError): string {
   const { status, error, message: _, ...facts } = Object(body) as Record<string, unknown>
   return `${code}: ${message}${Object.keys(facts).length > 0 ? ` ${JSON.stringify(facts)}` : ''}`

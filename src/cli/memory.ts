@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_EVERY_MS = 30_000
-/** Maximum share of time for which the event loop may be busy before a collection, which takes some 100 ms. */
+/** Maximum share of time for which the event loop may be busy before a garbage collection, which takes some 100 ms. */
 const QUIET = 0.25
-/** Growth of the heap since the last collection from which another one is worthwhile. */
+/** Minimum growth of the heap since the last garbage collection, bytes, for another collection. */
 const WORTH_BYTES = 32 * 2 ** 20
 
 /**
- * Returns memory to the system: collects a heap that grew under load, or at the start, when the process is idle. V8
- * itself waits for further growth, which never comes in an idle process.
- * @returns function that stops it
+ * Returns memory to the system: when the process is idle, runs a garbage collection of a heap that grew under load or
+ * at the start. V8 itself waits for further growth, which never comes in an idle process.
+ * @returns function that ends the periodic check
  */
 export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => void {
   setFlagsFromString('--expose-gc')
@@ -26,11 +26,11 @@ export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => voi
     const { heapTotal } = process.memoryUsage()
     leftBytes = Math.min(leftBytes, heapTotal)
     if (utilization > QUIET || heapTotal - leftBytes < WORTH_BYTES) return
-    // compact: otherwise a page with a few live objects would be kept
+    // compact the heap: otherwise a memory page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-    // the sweep is still running: the next step measures what is left
+    // V8 is still freeing memory: the next check measures how much heap is left
     leftBytes = Number.POSITIVE_INFINITY
   }, everyMs).unref()
   return () => clearInterval(timer)

@@ -2,8 +2,8 @@ import { compareSchema, migrate } from '../db/pg/migrate.js'
 import { withDatabaseUrl } from './database.js'
 
 /**
- * `clusterd migrate`: applies missing migrations. With `check` it only lists them, and exits with 1 where there are
- * any.
+ * `clusterd migrate`: applies missing migrations of the database. With `--check` it only lists them, and exits with 1
+ * if any is missing.
  */
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
   const { missing, newer } = await withDatabaseUrl(async (url) => {

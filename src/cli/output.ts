@@ -14,7 +14,7 @@ export const JSON_OPTION = ['--json', 'as JSON'] as const
 export const replaceBigintByText = (_: string, value: unknown) =>
   typeof value === 'bigint' ? value.toString() : value
 
-/** Prints JSON, amounts as decimal text. */
+/** Prints a value as JSON, bigints as decimal text. */
 export const printJson = (value: unknown): void =>
   console.log(JSON.stringify(value, replaceBigintByText, 2))
 
@@ -24,7 +24,7 @@ interface ListForm<T> {
   /** Sentence to print for an empty list. */
   none: string
   describe(item: T): object
-  /** Default: the item as described. */
+  /** Default: the result of `describe`. */
   row?(item: T): object
 }
 
@@ -58,7 +58,7 @@ export function printFields(thing: object, json: boolean | undefined): void {
       console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
 }
 
-/** Text of a field. Times (`…Ms`) are printed as dates. */
+/** Text of a field's value. Times (fields `…Ms`) are printed as dates. */
 const shown = (name: string, value: unknown): string =>
   /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : textOf(value)
 
@@ -76,8 +76,8 @@ export function durationText(ms: number): string {
 }
 
 /**
- * Message of an error. An AggregateError of connection attempts has none of its own, and Prisma's has its sentence
- * last.
+ * Message of an error. An AggregateError of connection attempts has no message of its own, and a Prisma error has its
+ * sentence in the last line of its message.
  */
 export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -6,7 +6,7 @@ import { withConnection } from '../db/pg/pool.js'
 import { errorMessageOf } from './output.js'
 import { redactSecrets } from './withoutSecrets.js'
 
-/** Time limit of a write. A command waits no longer for it. */
+/** Time limit of a write to `operator_actions`. A command goes on without the row after this time. */
 const WRITE_LIMIT_MS = 3_000
 const LONGEST_TEXT = 500
 /** SQLSTATE of a missing privilege. */
@@ -20,7 +20,7 @@ const FORBIDDEN = '42501'
 export async function runRecordedCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
-  /** @returns false where the database does not answer */
+  /** Writes the command's row. @returns false where the database does not answer */
   const write = (outcome: string | null): Promise<boolean> => {
     const ms = Math.round(performance.now() - startedMs)
     const action = {
@@ -47,7 +47,7 @@ export async function runRecordedCommand<T>(url: string, work: () => Promise<T>)
   }
 }
 
-/** True where the server itself refused a write. A missing privilege is reported. */
+/** True for an error by which the database server itself refused a write. A missing privilege is reported on stderr. */
 function refused(error: pg.DatabaseError | Error): boolean {
   if (!('severity' in error)) return false
   if (error.code === FORBIDDEN)
@@ -57,7 +57,7 @@ function refused(error: pg.DatabaseError | Error): boolean {
   return true
 }
 
-/** A command line without secrets. Arguments with blanks are quoted. */
+/** A command line as text, without secrets. Arguments with blanks are quoted. */
 export function redactedCommandLine(words: readonly string[]): string {
   const shown = words.map(redactSecrets)
   return shortText(shown.map((word) => (/^\S+$/.test(word) ? word : `"${word}"`)).join(' '))
@@ -69,7 +69,7 @@ const shortText = (text: string): string =>
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, LONGEST_TEXT)
 
-/** Name of the OS user and the host. A container's user may have only a number. */
+/** `user@host` of the process. In a container the user may have only a number. */
 function osUser(): string {
   let user = `uid ${process.getuid?.() ?? 'unknown'}`
   try {

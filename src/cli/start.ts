@@ -8,7 +8,7 @@ import { withDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
 import { type NetworkOptions, networksOfOptions } from './values.js'
 
-/** Time limit for stopping a start that is still waiting. It equals the daemon's own limit for a stop. */
+/** Time limit for stopping a daemon that has not started yet. It equals the daemon's own time limit for a stop. */
 const GIVE_UP_MS = 8_000
 /**
  * Heap growth allowed after a full collection, as a percentage of the live objects. V8's default is up to fourfold on
@@ -18,7 +18,7 @@ const HEAP_GROWTH_PERCENT = 100
 
 /** Options of `clusterd start`. They take precedence over the environment. */
 export interface StartOptions {
-  /** Roles, joined by commas. */
+  /** Roles of the daemon, joined by commas. */
   roles?: string
   watch?: boolean
   /** false with `--no-migrate`. */
@@ -32,7 +32,7 @@ export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migra
   accept?: string
 }
 
-/** `clusterd start` */
+/** `clusterd start`: runs the daemon. */
 export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): Promise<void> =>
   run(() =>
     readConfig(undefined, {
@@ -42,7 +42,7 @@ export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): P
     }),
   )
 
-/** `clusterd mirror` */
+/** `clusterd mirror`: runs the daemon as a mirror, which copies the log of another service. */
 export const runMirrorCommand = (
   url: string | undefined,
   { key, domain, accept, migrate, ...networks }: MirrorOptions,
@@ -57,7 +57,7 @@ export const runMirrorCommand = (
     }),
   )
 
-/** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher. @throws ConfigError */
+/** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher (`clusterd dev`). @throws ConfigError */
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
@@ -74,7 +74,7 @@ async function run(read: () => Config): Promise<void> {
     isAskedToStop,
   ])
   await isAskedToStop
-  // a start that is still waiting, for the migrations' lock or a silent server, is abandoned
+  // abandon a start that still waits, for the lock of migrations or for a server that does not answer
   const daemon = await withTimeout(
     GIVE_UP_MS,
     starting.catch(() => null),
@@ -84,7 +84,7 @@ async function run(read: () => Config): Promise<void> {
   process.exit(0)
 }
 
-/** Reports to the launcher of a local world that this process listens on both ports. */
+/** Reports to the launcher, such as `clusterd dev`, that the daemon listens on its ports (API and operator). */
 function tellLauncher(): void {
   process.send?.('up', () => {})
 }
@@ -93,8 +93,8 @@ function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // only the launcher of a local world ends this process by disconnecting; a supervisor's IPC channel may close and
-    // reopen
+    // only the launcher of a test network ends this process by disconnecting; the IPC channel of a supervisor may close
+    // and reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Parsers of arguments and options. Each throws an Error with one sentence that names the option. */
 
-/** @param kind noun in the error message */
+/** Parses a name. @param kind noun for the error message */
 export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
@@ -39,7 +39,7 @@ export function networksOfOptions(options: NetworkOptions): readonly Network[] {
   return network === null ? NETWORKS : [network]
 }
 
-/** @throws ConfigError where the chains file does not have the label */
+/** Settings of a chain in the chains file, by label. @throws ConfigError where the file does not have the label */
 export function requireConfiguredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChainsFile(chainsFile).chains.find((chain) => chain.label === label)
@@ -59,7 +59,7 @@ export const evmAddressParser =
     return address.bytes.subarray(1)
   }
 
-/** Parser of Unix seconds, or an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
+/** Parser of an option's time: Unix seconds, or an ISO date such as `2027-01-31` or `2027-01-31T12:00:00Z`. */
 export const secondsParser =
   (option: string) =>
   (text: string): number => {
@@ -73,7 +73,7 @@ export const secondsParser =
     return ms / 1_000
   }
 
-/** Parser of a whole number within bounds. */
+/** Parser of an option's whole number within bounds. */
 export const wholeNumberParser =
   (option: string, { min = 0, max }: { min?: number; max: number }) =>
   (text: string): number => {

@@ -1,4 +1,4 @@
-/** A URL, up to its last `@` and the next blank. Its user, path and query may hold a password or a token. */
+/** A URL, up to the next blank or quote after its last `@`. Its user, path and query may hold a password or token. */
 const URL_TEXT = /[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s"'`]*/gi
 /** A user and a password before a host. */
 const CREDENTIALS = /[^\s:@]+:[^\s@]*@\S*/g
@@ -8,7 +8,7 @@ const CREDENTIALS = /[^\s:@]+:[^\s@]*@\S*/g
  */
 const KEY =
   /\b(?:ck|whsec)_\S+|\[[\d\s,]{24,}\]|[0-9A-Za-z+=_]{45,}|(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{43}=/g
-/** A value after a name that marks a secret, in options, JSON, variables and connection strings. */
+/** A value after a name that marks a secret, such as `password=`, in options, JSON, variables, connection strings. */
 const NAMED =
   /(\w*(?:password|passphrase|passwd|mnemonic|secret|token|(?:private|secret|api)[-_]?key)\w*["']?\s*[=:]\s*)(?:"[^"]*"|'[^']*'|[^\s,}"']+)/gi
 
@@ -17,7 +17,7 @@ const LONGEST_READ = 4_096
 
 const HIDDEN = '…'
 
-/** Replaces everything in a text that looks like a secret. Scheme and host of a URL are kept. A long text is cut. */
+/** Replaces everything in a text that looks like a secret by `…`. A URL keeps its scheme and host. Cuts a long text. */
 export function redactSecrets(text: string): string {
   const read = text.length > LONGEST_READ ? firstWords(text) : text
   return read

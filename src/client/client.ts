@@ -18,7 +18,7 @@ import type {
 } from './types.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-/** A network that is only known at run time may be of any family. */
+/** Type of a quote on network `N`. A network that is known only at run time may be of any chain family. */
 type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   ? QuoteFrom<N>
   : string extends N
@@ -29,14 +29,14 @@ type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/regi
 
 /** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
-  /** How its requests are sent. @internal */
+  /** Sends the client's requests. @internal */
   readonly transport: Transport
 
   constructor(options: ClientOptions) {
     this.transport = new Transport(options)
   }
 
-  /** Key that requests are sent with: the result of `signIn`, or a stored key. */
+  /** Authentication key that requests are sent with: the result of `signIn`, or a stored key. */
   get token(): string | undefined {
     return this.transport.token
   }
@@ -84,7 +84,7 @@ export class Client {
     return found[0] ?? null
   }
 
-  /** The addresses behind up to 1,000 names; what resolves to nothing is left out. */
+  /** The addresses behind up to 1,000 names. Names that resolve to nothing are left out. */
   addressesOf(names: string[], options?: CallOptions): Promise<Schemas['AddressRecord'][]> {
     return this.request('POST', '/v1/names', { body: names.map((name) => ({ name })), ...options })
   }
@@ -121,7 +121,7 @@ export class Client {
     return found?.clusterId ?? null
   }
 
-  /** Whether names can be registered, in order. */
+  /** Whether each name can be registered, in the order of `names`. */
   availability(names: string[], options?: CallOptions): Promise<Schemas['Availability'][]> {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
@@ -154,7 +154,7 @@ export class Client {
     return waitForStatus(this.transport, tx, options)
   }
 
-  /** Money owed to an address on every chain, with the transactions that take it. */
+  /** Money owed to an address on every chain, with the transactions that withdraw it. */
   refunds(address: string, query?: { to?: string }, options?: CallOptions) {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
@@ -164,18 +164,18 @@ export class Client {
     return followFeed(this.transport, options)
   }
 
-  /** Page of the feed. */
+  /** One page of the event feed. */
   eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions) {
     return this.request('GET', '/v1/events', { query, ...options })
   }
 
   /**
-   * Proves a wallet by its signature. Later requests are sent with the returned key.
+   * Signs in with a signature of the wallet. Later requests are sent with the returned authentication key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
     const { sign, ...query } = walletSignerOf(wallet)
-    // bound to the address, so that a smart wallet's signature counts too
+    // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
       ...options,
@@ -188,7 +188,7 @@ export class Client {
     return token
   }
 
-  /** Revokes the key of `signIn` for good; with `everywhere` all keys of its wallet. */
+  /** Revokes the authentication key of `signIn` for good; with `everywhere` all such keys of the wallet. */
   async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}) {
     const query = everywhere ? { everywhere: 'true' as const } : {}
     await this.request('DELETE', '/v1/auth/token', { query, ...options })
@@ -223,7 +223,7 @@ export class Client {
     })
   }
 
-  /** The rules of a community, null where there is none. */
+  /** The rules of a community, null where there is no such community. */
   community(name: string, options?: CallOptions): Promise<Schemas['Community'] | null> {
     return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
   }

@@ -1,17 +1,17 @@
 import type { Schemas } from './types.js'
 
-/** Codes of failures on the client's side. A response of the service can't choose them. */
+/** Error codes of failures on the client's side. An error response that has one of them gets the code `unexpected`. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
-/** Codes of the service, and of failures on the client's side. */
+/** Error codes of the service, and of failures on the client's side. */
 type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
-/** Statuses of a rate limit, an outage, or a proxy whose service is down. */
+/** HTTP statuses of a rate limit, an outage, or a proxy whose service is down. */
 const TRANSIENT = [429, 502, 503, 504]
 /** Maximum length of a service's message that an error repeats. */
 const MOST_MESSAGE = 500
-/** Longest pause: with a wrong clock, a date in Retry-After may be any time away. */
+/** Longest pause before the next try: with a wrong clock, a date in Retry-After may be far away. */
 const MAX_PAUSE_MS = 60_000
 
 /** Every failure of a call: an error response, or no response. */
@@ -23,7 +23,7 @@ export class ClusterdError extends Error {
   readonly retryAfterMs: number | undefined
   /** The response's body. */
   readonly body: unknown
-  /** @param code of the interface (`not_found`, …), `network`, `timeout` or `unexpected` */
+  /** @param code error code of the HTTP API (`not_found`, …), or of the client (`network`, `timeout`, …) */
   constructor(
     readonly code: Code | (string & {}),
     message: string,
@@ -41,7 +41,7 @@ export class ClusterdError extends Error {
   }
 }
 
-/** Error of a response with another status than 200. */
+/** Error for a response whose status is not a success (2xx). */
 export function errorOfResponse({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
@@ -60,12 +60,12 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
-/** @throws ClusterdError network, for a `fetch` that failed */
+/** Handler of a failed `fetch`. @throws ClusterdError network */
 export function throwUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 
-/** Pause before the next try after an outage. @throws the error where it is not an outage */
+/** Pause before the next try after an outage, milliseconds. @throws the error itself where it is not an outage */
 export function pauseMsAfterOutage(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error

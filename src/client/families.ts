@@ -1,7 +1,7 @@
 import { bytesToHex } from './bytes.js'
 import type { QuoteFamily } from './types.js'
 
-/** An account of viem, or a wallet client with one. */
+/** A viem account, or a viem wallet client with an account. */
 export interface EvmWallet {
   address?: string
   account?: { address: string } | undefined
@@ -9,13 +9,13 @@ export interface EvmWallet {
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 
-/** A wallet of Solana as extensions and wallet adapters have it. */
+/** A Solana wallet in the form that browser extensions and wallet adapters give it. */
 export interface SolanaWallet {
   publicKey: { toBase58(): string } | null
   signMessage?(message: Uint8Array): Promise<Uint8Array | { signature: Uint8Array }>
 }
 
-/** A wallet of the Wallet Standard, connected. */
+/** A connected wallet of the Wallet Standard. */
 export interface StandardWallet {
   accounts: readonly { address: string }[]
   features: object
@@ -35,19 +35,22 @@ interface Signer {
   sign(message: string): Promise<string>
 }
 
-/** How wallets of each family sign in, by families with a route for quotes. EVM is last: it accepts any form. */
+/**
+ * Makes the signer of a wallet, by chain family (those that have a route for quotes); null for a wallet of another
+ * family. EVM is last, because it accepts wallets of any form.
+ */
 const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
   QuoteFamily,
   (wallet: object) => Signer | null
 >
 
-/** Families whose chains have the family's label. A network of another label is an EVM chain. */
+/** Chain families whose network label is the family's name, such as `solana`. Any other label is of an EVM chain. */
 export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
 export const quoteFamilyOf = (network: string): QuoteFamily =>
   Object.hasOwn(SIGNERS, network) ? (network as LabelledQuoteFamily) : 'evm'
 
-/** @throws TypeError for a wallet that cannot sign */
+/** Signer of a wallet, with its chain family. @throws TypeError for a wallet that cannot sign */
 export function walletSignerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
   for (const type of Object.keys(SIGNERS) as QuoteFamily[]) {
     const signer = SIGNERS[type](wallet)
@@ -66,7 +69,7 @@ function evmSigner(wallet: object): Signer {
   }
 }
 
-/** Null for a wallet of another form. */
+/** Signer of a Solana wallet; null for a wallet of another form. */
 function solanaSigner(wallet: object): Signer | null {
   if ('features' in wallet) return signerOfAdapter(adapterOf(wallet as StandardWallet))
   // a viem account has a public key too, but as hex

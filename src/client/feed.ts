@@ -7,7 +7,7 @@ import type { Answer, FeedEvent } from './types.js'
 export interface EventsOptions {
   /** `resume` of the last event that was processed; default: begin with the first event. */
   resume?: string | undefined
-  /** Only events of this actor. */
+  /** Address: only events whose actor it is. */
   from?: string | undefined
   /** Ends the iteration. */
   signal?: AbortSignal | undefined
@@ -17,15 +17,16 @@ export interface EventsOptions {
   follow?: boolean | undefined
 }
 
-/** An event, and the token that continues after it. */
+/** An event of the feed, with the token (`resume`) to continue reading after it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Shortest and longest pause after a stream or a failure. */
+/** Shortest and longest pause after the end of a stream or a failed request. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Reads events from a position on: pages up to the end of the feed, then the stream, and again after a failure.
+ * Reads the feed's events from a position on: pages up to the feed's end, then the stream of new events. After a
+ * failure, or when the stream ends, begins with pages again.
  * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
  * @internal
  */
@@ -64,7 +65,7 @@ export async function* followFeed(
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {
-        // another message is the end of the generation; the next page reports it
+        // a message of another type ends the feed's generation: the next request for a page throws feed_restarted
         if (event !== 'message') break
         token = id
         yield { ...JSON.parse(data), resume: id }

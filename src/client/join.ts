@@ -5,14 +5,14 @@ import type { CallOptions, Schemas } from './types.js'
 /** Addresses per request. */
 const AT_ONCE = 10_000
 
-/** Options of a join. The time limit holds for each request. */
+/** Options of `Client.wallets`. The time limit holds for each request. */
 export interface WalletsOptions extends CallOptions {
   /** Kinds of the wallets; default: all. */
   types?: readonly Schemas['Proof']['type'][] | undefined
 }
 
 /**
- * Wallets of addresses, one request after the other.
+ * Reads the verified public wallets of addresses, one request after the other.
  * @throws ClusterdError; the signal's reason
  * @internal
  */

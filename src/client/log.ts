@@ -36,17 +36,17 @@ import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
 
-/** Size and root of a log's tree, with the signed note. */
+/** Checkpoint of a log: size and root of its Merkle tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the signatures under the log's name, the pinned key's first. */
+  /** The note with its signatures under the log's name; that of the pinned key is the first. */
   note: string
 }
 
 /** An entry of the log. */
 export interface LogEntry {
-  /** Index in the log: 0 for the first entry, which begins the generation; for an event its number. */
+  /** Index in the log. Entry 0 begins the generation; every other entry is the event of this number. */
   index: number
-  /** The hashed bytes, as text. */
+  /** The entry's bytes, whose hash is in the tree, as text. */
   text: string
 }
 
@@ -60,31 +60,31 @@ export interface LogOptions {
   /** Checkpoint that was verified last. The log may only have grown since. */
   last?: TreeHead | undefined
   /**
-   * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that it
-   * has lost are accepted as lost. It never replaces a later log of the same service.
+   * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
+   * log has lost are accepted as lost. It is refused if it is older than the log of `last`.
    */
   accept?: string | undefined
   /** SHA-256 to use in place of the built-in JavaScript implementation. */
   sha256?: Sha256 | undefined
 }
 
-/** New entries of a bundle. @internal of a mirror */
+/** Verified new entries of a bundle, which is a file of up to 256 entries. @internal for mirrors */
 interface VerifiedBundle {
-  /** Index of the first entry in the log. */
+  /** Index in the log of the first text. */
   from: number
   texts: string[]
-  /** Tiles that the entries extend. */
+  /** Tiles of the Merkle tree that the entries extend. */
   tiles: FilledTile[]
 }
 
 /** Maximum length of an entry, bytes. */
 const MOST_ENTRY = 8_192
-/** Maximum length of a note, bytes. */
+/** Maximum length of a checkpoint's signed note, bytes. */
 const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/** Number of signatures of a note that are checked: a service signs with several keys while it replaces a key. */
+/** Number of signatures that are kept of a note: a service signs with several keys while it replaces a key. */
 const KEPT_SIGNATURES = 4
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
@@ -98,7 +98,7 @@ export class LogReader {
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
-  /** Resolves when the comparisons that began earlier have ended. A new one waits for it. */
+  /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for it. */
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is not 32 bytes in base64 */
@@ -127,7 +127,7 @@ export class LogReader {
   }
 
   /**
-   * Verifies a checkpoint from another source, as `checkpoint` does.
+   * Verifies the note of a checkpoint from another source, as `checkpoint` verifies the newest one.
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
@@ -153,7 +153,7 @@ export class LogReader {
     return compared
   }
 
-  /** Verifies a note's signature by the key under the log's name. @throws ClusterdError log_mismatch */
+  /** Verifies a note's signature by the pinned key under the log's name. @throws ClusterdError log_mismatch */
   async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
@@ -178,8 +178,8 @@ export class LogReader {
   }
 
   /**
-   * Reads an event and proves it by the newest checkpoint.
-   * @param id such as `m-1-42`
+   * Reads an event and proves by the newest checkpoint that the log has it.
+   * @param id event id, such as `m-1-42`: mainnet, generation 1, number 42
    * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
@@ -204,7 +204,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Entries that a tree does not have yet. Each is appended to the tree. @internal of a mirror */
+  /** Entries of the log that `tree` does not have yet. Each is verified and appended. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -229,7 +229,7 @@ export class LogReader {
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
-        // the last hash on level 1 is the root of a full bundle
+        // the last hash on level 1 is this bundle's root, if the bundle is full
         const above = tiles.find(({ level }) => level === 1)
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
@@ -239,7 +239,7 @@ export class LogReader {
     } finally {
       left.abort()
     }
-    // the known entries have to be a part of the checkpoint's tree
+    // the entries that `tree` had before have to be a part of the checkpoint's tree, too
     if (!isSameHash(tree.root, head.root))
       throw logMismatchError(`The entries of ${head.origin} do not make its checkpoint.`)
   }
@@ -258,7 +258,7 @@ export class LogReader {
     return ProvedTree.open(this.#tree, head, read).catch(refuseIn(head))
   }
 
-  /** Checks that a checkpoint of the same log continues an older one. */
+  /** Checks that a checkpoint continues an older checkpoint of the same log. */
   async #assertGrown(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     if (head.size < last.size)
       throw logMismatchError(
@@ -274,7 +274,10 @@ export class LogReader {
       )
   }
 
-  /** Checks that a log is not an earlier log of the same service. The service may have continued an accepted log. */
+  /**
+   * Checks that a log is not older than the last one of the same service. This refuses even the log of `accept`, once
+   * a later log has continued it.
+   */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
@@ -358,12 +361,12 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// keep a byte order mark and replace invalid UTF-8: either changes the hash, so the proof fails
+// a byte order mark is kept, because it is signed; invalid UTF-8 is replaced, so that the signature does not fit
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
-/** @throws ClusterdError log_mismatch for bytes that are no UTF-8 */
+/** Text of an entry. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
 function entryText(entry: Uint8Array): string {
   try {
     return strict.decode(entry)
@@ -372,7 +375,11 @@ function entryText(entry: Uint8Array): string {
   }
 }
 
-/** @throws ClusterdError log_mismatch */
+/**
+ * Parses a log's first entry.
+ * @returns last checkpoint of the previous log, null for a network's first log
+ * @throws ClusterdError log_mismatch
+ */
 function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   try {
     return readBeginningLeaf(text, origin)
@@ -381,7 +388,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   }
 }
 
-/** @throws ClusterdError log_mismatch for bytes that do not belong to the log; other errors unchanged */
+/** Error handler. @throws ClusterdError log_mismatch for bytes that are not the log's; other errors unchanged */
 const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
@@ -392,7 +399,7 @@ const refuseIn =
 
 const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
-/** Error of a log that does not continue the last checkpoint, with the caller's options. */
+/** Error of a log that does not continue the last checkpoint. Its message says how to accept the log nevertheless. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
 

@@ -24,7 +24,7 @@ export interface RegistryOptions
 
 type Proof = Answer<'GET', '/v1/proof'>
 
-/** Result of a comparison with the hub: the service's proof, and the log that was compared. */
+/** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
 export type Verified = Proof & {
   /** Checkpoint of the log that was read. Pass it as `last` next time. */
   head: TreeHead
@@ -32,7 +32,7 @@ export type Verified = Proof & {
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
 
-/** Selectors of `recordHash()` and `ownerOf(bytes32)`. */
+/** Function selectors of `recordHash()` and `ownerOf(bytes32)`. */
 const RECORD_HASH = '0xd374cc21'
 const OWNER_OF = '0x7dd56411'
 const MAX_AGE_MS = 3_600_000
@@ -42,14 +42,14 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 /** Owner that the hub returns for a name without an owner. */
 const NO_OWNER = `0x${'0'.repeat(WORD_DIGITS)}`
-/** Texts with exactly one form as bytes32 on the hub: names, and addresses. */
+/** Patterns of the texts that have exactly one form as bytes32 on the hub: names, and addresses of EVM and Solana. */
 const NAME = /^[!-~]{1,32}$/
 const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /**
- * Compares the registry of a service with its hub at the service's newest confirmed block: the record of the hub's
- * logs, and the owner of each name in the signed log. It does not prove that the log has every name of the hub. With
- * `last` it proves that no earlier entry has disappeared.
+ * Compares the registry of a service with its hub at the service's newest confirmed block: the contracts' running hash
+ * of their logs (`recordHash`), and the owner of each name in the service's signed log. It does not prove that the
+ * signed log has every name of the hub. With `last` it proves that no earlier entry has disappeared.
  * @param options `timeoutMs` limits the whole comparison; default: the client's limit for each request
  * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
  */
@@ -86,7 +86,8 @@ async function readRegistrations(
 }
 
 /**
- * Reads the record and the owners of names from the hub, as of the proof's block (EIP-1898).
+ * Compares the contracts' `recordHash` with the proof, and the hub's owners of names with the signed log, as of the
+ * proof's block (EIP-1898).
  * @throws ClusterdError registry_mismatch, unavailable; errors of the node; the signal's reason
  */
 async function checkHub(
@@ -135,7 +136,7 @@ async function checkHub(
 const wordOfName = (name: string) =>
   bytesToHex(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 
-/** An address as bytes32: hex left-padded with zeros, or 32 bytes in base58. */
+/** An address as bytes32 in hex: an EVM address padded with zeros on the left, or the bytes of a Solana address. */
 function wordOfAddress(text: string): string {
   const digits = Array.from(text, (digit) => BigInt(BASE58.indexOf(digit)))
   const number = text.startsWith('0x')

@@ -1,5 +1,6 @@
-/** First 32 bits of the fractions of the cube roots of the first 64 primes, and of the square roots of 8 (FIPS 180-4). */
+/** Round constants of FIPS 180-4: the first 32 bits of the fractions of the cube roots of the first 64 primes. */
 const ROUNDS = new Uint32Array(64)
+/** Initial hash of FIPS 180-4: the first 32 bits of the fractions of the square roots of the first 8 primes. */
 const START = new Uint32Array(8)
 
 for (let prime = 2, found = 0; found < 64; prime++) {
@@ -35,7 +36,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(hash.buffer)
 }
 
-/** @param words the block's 16 words, with room for 48 more */
+/** Updates the hash by one block. @param words the block's 16 words of 32 bits, with room for 48 more */
 function compress(state: Uint32Array, words: Uint32Array): void {
   for (let i = 16; i < 64; i++) {
     const early = words[i - 15]!

@@ -7,7 +7,7 @@ const MAX_EVENT_CHARS = 1_000_000
 export const STREAM_SILENCE_TIMEOUT_MS = 60_000
 
 /**
- * Events of a stream, with their last id (WHATWG HTML, 9.2). Comments are skipped.
+ * Server-sent events of a response, each with the last id that was sent (WHATWG HTML, 9.2). Comment lines are skipped.
  * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
 export async function* readEvents(

@@ -4,14 +4,15 @@ import type { CallOptions } from './types.js'
 /** Largest delay of a timer, ms; a larger one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** Waits. @throws the signal's reason as soon as it is aborted */
+/** Waits `timeoutMs`. @throws the signal's reason as soon as the signal is aborted */
 export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
   withTimeLimit({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
     signal?.throwIfAborted(),
   )
 
 /**
- * Runs work until its time limit or the caller's signal, whose reason is thrown unchanged.
+ * Runs work until it ends, its time limit passes or the caller's signal is aborted. The signal's reason is thrown
+ * unchanged.
  * @param describeState describes the state when the time limit passes, for the message
  * @throws ClusterdError timeout
  */

@@ -7,7 +7,7 @@ export interface ClientOptions {
   url: string | URL
   /** Selects the testnet on every route; default false. */
   testnet?: boolean
-  /** Key of `POST /v1/keys`, which raises the limit of requests. */
+  /** API key from `POST /v1/keys`, which raises the rate limit. */
   apiKey?: string
   /** Authentication key of an earlier `signIn`. */
   token?: string
@@ -21,7 +21,7 @@ export interface ClientOptions {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A request of any route. @internal */
+/** A request to any route. @internal */
 export interface Request extends CallOptions {
   params?: Values | undefined
   query?: Values | undefined
@@ -30,19 +30,20 @@ export interface Request extends CallOptions {
 
 const TIMEOUT_MS = 20_000
 const RETRIES = 2
-/** Maximum length of a response, bytes: of a route, and of an error. */
+/** Maximum length of a successful response, bytes. */
 const MOST_ANSWER = 64 * 1024 * 1024
+/** Maximum length of an error response, bytes. */
 const MOST_ERROR = 64 * 1024
-/** Routes that return JSON. */
+/** Paths of versioned routes, such as `/v1/…`: a response to `call` that is not JSON is an error there. */
 const VERSIONED = /^\/v\d/
 /** Pause before a retry if the service sends no Retry-After. It doubles with each retry. */
 const RETRY_PAUSE_MS = 300
 
-/** Sends requests, with keys, time limits, retries and errors. @internal */
+/** Sends requests with the client's keys and time limits, retries them, and throws error responses. @internal */
 export class Transport {
   readonly #options: ClientOptions
   readonly timeoutMs: number
-  /** Network of the requests. */
+  /** Network on whose data the requests act. */
   readonly network: 'mainnet' | 'testnet'
   /** Authentication key, sent with every request. */
   token: string | undefined
@@ -58,7 +59,11 @@ export class Transport {
     this.token = options.token
   }
 
-  /** The JSON, or the text, of a response. @throws ClusterdError; the signal's reason */
+  /**
+   * Sends a request. Only a GET is retried.
+   * @returns the response's JSON, or its text if it is not JSON
+   * @throws ClusterdError; the signal's reason
+   */
   call(method: Method, path: string, request: Request): Promise<unknown> {
     const options = method === 'GET' ? request : { ...request, retries: 0 }
     return this.repeated(options, (signal) => this.#once(method, path, { ...request, signal }))
@@ -94,13 +99,13 @@ export class Transport {
       throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
     const text = new TextDecoder().decode(bytes)
     const body = parseJsonOrText(text)
-    // a proxy's own page is not a response of the service
+    // a page of a proxy (HTML) is not a response of the service
     if (body === text && VERSIONED.test(path))
       throw new ClusterdError('unexpected', 'The answer is not JSON.', { status: response.status })
     return body
   }
 
-  /** The response, as soon as its head has arrived. @throws ClusterdError; the signal's reason */
+  /** Sends a request. @returns the response once its headers have arrived @throws ClusterdError; the signal's reason */
   async open(
     method: Method,
     path: string,
@@ -115,7 +120,7 @@ export class Transport {
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
     }
-    // checked here, because `fetch` only reports that it failed
+    // invalid keys are refused here, because `fetch` would report only that it failed
     if ([apiKey, this.token].some((key) => /[^ -~]/.test(key?.trim() ?? '')))
       throw new ClusterdError(
         'invalid_request',
@@ -130,7 +135,8 @@ export class Transport {
 }
 
 /**
- * Bytes of a response; null if they are more than the limit, as in an endless or a compressed response.
+ * Reads the bytes of a response; null if there are more than `most`, as in an endless response, or a small compressed
+ * one.
  * @throws ClusterdError network
  * @internal
  */
@@ -158,7 +164,7 @@ export async function readBytesUpTo(response: Response, most: number): Promise<U
   return bytes
 }
 
-/** A text parsed as JSON, with bigints in its transactions; the text itself if it is not JSON. @internal */
+/** Parses JSON, in which `value` of an EVM transaction becomes a bigint. Returns text that is not JSON. @internal */
 export function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text, withWei)
@@ -172,7 +178,7 @@ function withWei(this: object, key: string, value: unknown): unknown {
   return key === 'value' && 'to' in this && 'data' in this ? BigInt(value as string) : value
 }
 
-/** A path with its parameters. @throws ClusterdError for a parameter that would lead to another route */
+/** Fills in a path's parameters. @throws ClusterdError for one such as `..`, which would lead to another route */
 function pathOf(template: string, params: Values = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')

@@ -5,12 +5,12 @@ import type { components, paths as Paths1 } from './generated/v1.js'
 
 type Paths = Paths1 & Paths01
 
-/** Named shapes of the interface: `Schemas['Cluster']`. */
+/** Named schemas of the HTTP API: `Schemas['Cluster']`. */
 export type Schemas = components['schemas']
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Templates of the paths that take a method: `/v1/names/address/{address}`. */
+/** Path templates of the routes with method `M`: `/v1/names/address/{address}`. */
 export type PathOf<M extends Method> = {
   [P in keyof Paths]: Paths[P] extends Record<Lowercase<M>, { responses: unknown }> ? P : never
 }[keyof Paths]
@@ -36,14 +36,14 @@ export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
     ? { body: T }
     : { body?: undefined })
 
-/** Answer of a route with status 200. */
+/** Body of a route's response with status 200. */
 export type Answer<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { responses: { 200: { content: infer C } } } ? C[keyof C] : never
 
 type FamilyOf<Path> = Path extends `/v1/names/register/${infer Family}`
   ? Exclude<Family, 'check'>
   : never
-/** Families of chains that have a route for quotes. */
+/** Chain families that have a route for quotes. */
 export type QuoteFamily = FamilyOf<PathOf<'POST'>>
 export type QuoteFrom<Family extends QuoteFamily> = Answer<'POST', `/v1/names/register/${Family}`>
 

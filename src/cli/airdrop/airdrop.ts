@@ -41,19 +41,19 @@ export interface SetDistributorCommand extends AirdropOptions {
   fromBlock?: number
 }
 
-/** Terms of a distributor. */
+/** Options with the terms of an airdrop's distributor contract. */
 export type DistributorTermsCommand = AirdropOptions & {
   owner?: Buffer
   token?: Buffer
   endsAt?: number
 }
 
-/** Maximum number of bad lines to print. */
+/** Maximum number of bad lines of a file to print. */
 const BAD_LINES_LIMIT = 100
 
 /**
- * `clusterd airdrop load`: loads a whole file, or nothing.
- * @throws Error with one sentence; bad lines are printed on stderr before
+ * `clusterd airdrop load`: loads the whole file of an airdrop's accounts and amounts, or nothing.
+ * @throws Error with one sentence, after bad lines of the file were printed on stderr
  */
 export async function loadAirdropFile(file: string, command: LoadAirdropCommand): Promise<void> {
   const community = parseNameArgument(command.community, 'community')
@@ -92,7 +92,7 @@ export async function setDistributorCommand(
   })
 }
 
-/** `clusterd airdrop list`. */
+/** `clusterd airdrop list`: prints the airdrops. */
 export async function printAirdrops({ json, ...options }: AirdropOptions): Promise<void> {
   const airdrops = await withDatabasePool((pool) => listAirdrops(pool, networksOfOptions(options)))
   printList(airdrops, {
@@ -123,7 +123,7 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
  */
 export async function showAirdrop(name: string, command: DistributorTermsCommand): Promise<void> {
   const airdrop = await withDatabasePool((pool) => requireAirdrop(pool, name, command))
-  // the terms of a deployed distributor are on its chain
+  // the terms of a deployed distributor are on its chain, so they are not printed
   if (airdrop.distributor && !command.owner)
     return printFields(describeAirdrop(airdrop), command.json)
   const made = distributorConstructorArguments(airdrop, command)
@@ -136,7 +136,7 @@ export async function showAirdrop(name: string, command: DistributorTermsCommand
 }
 
 /**
- * `clusterd airdrop remove <community>`: shows what it removes, and removes it with `yes`.
+ * `clusterd airdrop remove <community>`: shows the community's airdrop, and removes it with `--yes`.
  * @throws Error where there is no airdrop
  */
 export async function removeAirdropCommand(
@@ -152,7 +152,7 @@ export async function removeAirdropCommand(
   })
 }
 
-/** Prints the first bad lines on stderr. */
+/** Prints the first bad lines of a file on stderr. @returns error with their number */
 function refusal(file: string, bad: readonly UnreadableLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
@@ -181,7 +181,7 @@ export async function requireAirdrop(
   return found[0]
 }
 
-/** @throws Error where the options name another network */
+/** Network of an EVM chain, by the chain's label. @throws Error for another label, or if the options exclude it */
 function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = familyOfLabel(label) === EVM ? NETWORK_OF_CHAIN_LABEL[label] : undefined
   if (!of)
@@ -212,8 +212,8 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 })
 
 /**
- * Constructor arguments of an airdrop's distributor, from the options, else from its existing distributor. `encoded`
- * is the ABI encoding, null while an argument is unknown.
+ * Constructor arguments of an airdrop's distributor. Token and end are from the options, else from the distributor
+ * that is recorded already. `encoded` is the arguments' ABI encoding, null while an argument is unknown.
  */
 export function distributorConstructorArguments(
   airdrop: Airdrop,
@@ -248,10 +248,10 @@ const CONSTRUCTOR = parseAbiParameters(
 )
 
 /**
- * Records an airdrop's distributor. Its state is read from its chain, and its tree is compared. An operator other
- * than the configured one gives a warning on stderr.
+ * Records which contract is an airdrop's distributor. The contract's state is read from its chain, and its Merkle root
+ * is compared with the airdrop's. If its operator is not the configured one, a warning is printed on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
- * @throws Error with one sentence where the contract is no distributor, or is that of another tree or airdrop;
+ * @throws Error with one sentence where the contract is no distributor, or has another Merkle root or airdrop;
  * ConfigError for an unknown chain; ChainUnavailableError
  */
 export async function storeAirdropDistributor(

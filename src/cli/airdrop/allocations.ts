@@ -7,7 +7,7 @@ import { walletKindOf } from '../../registry/auth/kinds.js'
 import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
-/** A line that cannot be read as a row. */
+/** A line of an airdrop's file that cannot be read, with the reason. */
 export interface UnreadableLine {
   /** Line number, from 1. */
   line: number
@@ -18,7 +18,7 @@ const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
  * Reads the text of an airdrop's file: one `address,amount` per line, with or without this header, fields bare or in
- * double quotes. Empty lines are ignored. Addresses belong to wallets that can sign in. Amounts are base units,
+ * double quotes. Empty lines are ignored. Addresses have to be of wallets that can sign in. Amounts are base units,
  * digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
@@ -49,7 +49,7 @@ export function readAllocations(text: string): {
   return { rows, bad }
 }
 
-/** The row of a line, or the reason why there is none. */
+/** Parses a line of an airdrop's file. @returns account and amount, or the reason why the line is bad */
 function readRow(text: string): AccountAllocation | string {
   const [addressText, amountText, ...rest] = text
     .split(',')

@@ -67,11 +67,14 @@ interface FundingPlan {
   /** Unix time, seconds. */
   endsAtS: number
   funds: boolean
-  /** The account that sends the tokens, null where a signer elsewhere does. */
+  /** The account that sends the tokens, null where the steps are printed for another signer. */
   funder: Hex | null
 }
 
-/** @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens */
+/**
+ * Remaining steps to deploy a distributor and to fund it.
+ * @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens
+ */
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
   { community, total }: Airdrop,

@@ -10,7 +10,7 @@ import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
 interface Checked extends ReplayHashes {
-  /** Time of the newest entry. */
+  /** Time of the newest entry of the dump's journal. */
   newestAt: string
   isEqual: boolean
 }
@@ -40,13 +40,13 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
 
 interface Interruption {
   signal: AbortSignal
-  /** Rejects with the signal's reason. */
+  /** Rejects with the signal's reason when the work is interrupted. */
   ended: Promise<never>
 }
 
 /**
- * Runs work until it ends, or until Ctrl-C or the end of the terminal. The handlers are installed before the work
- * begins, because its scratch database must be dropped.
+ * Runs work until it ends, or until Ctrl-C, SIGTERM or the end of the terminal. The signal handlers are installed
+ * before the work begins, so that an interrupted command drops its scratch database.
  * @param work has to stop when `ended` rejects
  */
 async function untilInterrupted<T>(work: (interruption: Interruption) => Promise<T>): Promise<T> {
@@ -66,7 +66,7 @@ async function untilInterrupted<T>(work: (interruption: Interruption) => Promise
   }
 }
 
-/** @throws Error for a database without a journal, for which `migrate` would create an empty one with an equal state */
+/** @throws Error for a database without a journal: `migrate` would create an empty one, and the check would pass */
 async function requireJournal(dump: string, url: string): Promise<void> {
   if (!(await hasJournal(url)))
     throw new Error(

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { environmentWithVariables } from '../../config/index.js'
 
-/** A program that restores a dump, and its arguments without the database. */
+/** A program that restores a dump, and its arguments other than the database. */
 export interface RestoreProgram {
   program: 'pg_restore' | 'psql'
   args: readonly string[]
@@ -19,15 +19,15 @@ const PLAIN_BEGINS = '-- PostgreSQL database dump'
 const PLAIN_ENDS = '-- PostgreSQL database dump complete'
 
 /**
- * Commands that `--create` of pg_dump and pg_dumpall writes before any table. With them psql would leave the scratch
- * database.
+ * Commands that `pg_dump --create` and pg_dumpall write before any table. With them psql would switch from the scratch
+ * database to another one.
  */
 const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
 
 /**
  * The restore program for a dump, by the dump's format: pg_restore for custom, directory and tar, psql for a plain
  * dump.
- * @throws Error for any other file, for a truncated tar or plain dump, and for a plain dump that names its database
+ * @throws Error for any other file, for a truncated tar or plain dump, and for a plain dump that switches databases
  */
 export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
   const restore: RestoreProgram = {
@@ -50,7 +50,7 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
     throw new Error(
       `${dump} is no dump of pg_dump (custom, directory, tar or plain): decrypt and unpack it first.`,
     )
-  // neither pg_restore nor psql notices a missing end
+  // neither pg_restore nor psql notices that the end of a dump is missing
   if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_ENDS))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
@@ -81,7 +81,7 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
   }
 }
 
-/** URL parameters that mean the same to PostgreSQL's own programs and to the driver. */
+/** URL parameters that mean the same to PostgreSQL's own programs and to the Node driver. */
 const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const LONGEST_ERROR = 300
 
@@ -89,7 +89,7 @@ const LONGEST_ERROR = 300
  * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
  * can see arguments.
  * @param signal ends the program
- * @throws Error with the program's first error, or where it is not installed
+ * @throws Error with the program's first error, or where the program is not installed
  */
 export async function restoreDump(
   { program, args }: RestoreProgram,
@@ -101,7 +101,7 @@ export async function restoreDump(
   target.password = ''
   for (const name of [...target.searchParams.keys()])
     if (!SHARED_PARAMETERS.includes(name)) target.searchParams.delete(name)
-  // the driver's name for encryption without verification
+  // `no-verify` is the Node driver's name for encryption without verification, `require` is PostgreSQL's
   if (target.searchParams.get('sslmode') === 'no-verify')
     target.searchParams.set('sslmode', 'require')
   const env = environmentWithVariables(password === '' ? {} : { PGPASSWORD: password })
@@ -121,7 +121,7 @@ export async function restoreDump(
     child.on('close', resolve)
   })
   if (code === 0) return
-  // lines after the first error may show rows
+  // report only the first error: later lines may show rows of the database
   const [error = said] = /^.*\berror: .*$/im.exec(said) ?? []
   const remedy = REMEDIES.find(([pattern]) => pattern.test(error))?.[1]
   throw new Error(
@@ -132,7 +132,7 @@ export async function restoreDump(
 const NEW_PROGRAMS =
   "install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org)."
 
-/** What to do about errors of the restore programs that come from versions. */
+/** Advice for errors of the restore programs that are caused by a program's or a server's version. */
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /unsupported version \(/,

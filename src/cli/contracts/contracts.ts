@@ -35,8 +35,8 @@ type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
 
 /**
- * Opens the network of the options; by default the only network with a `deployment`, else the first chain's. @throws
- * ConfigError
+ * Reads the desired contracts of the network that the options name, and opens its chains. Default: the only network
+ * with a `deployment` in the chains file, else the first chain's network. @throws ConfigError
  */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraftChainsFile(readEnvironment().chainsFile)
@@ -44,7 +44,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
-  // without a `deployment` the error then names the network of the chains
+  // where no network has a `deployment`, the error that follows names the first chain's network
   const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = networkOfOptions({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
@@ -79,7 +79,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   }
 }
 
-/** `clusterd contracts status`: prints each desired value. Exits with 1 where a chain has another value. */
+/** `clusterd contracts status`: prints each desired setting of the contracts. Exits with 1 where a chain differs. */
 export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
   show(open(options), options)
 
@@ -145,14 +145,14 @@ async function showContracts(
 }
 
 /**
- * `clusterd contracts deploy`: deploys the missing contracts and sends a transaction for each value that differs from
- * the file, as far as the given key may sign.
+ * `clusterd contracts deploy`: deploys the missing contracts and sends a transaction for each setting that differs from
+ * the chains file, as far as the given key may sign.
  * @throws Error with one sentence where a difference can't be removed by a transaction
  */
 export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
   const account = signingAccountOfOptions(options)
-  // wait for a pending transaction of an earlier run, which would be planned again
+  // wait for pending transactions of an earlier run: otherwise their steps would be planned again
   if (account)
     await Promise.all(
       [...opened.chains.values()].map((chain) =>

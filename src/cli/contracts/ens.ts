@@ -4,7 +4,7 @@ import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOfSigningKey, readRoleKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** Settings of an ENS parent's deployment. @throws ConfigError */
+/** Desired settings of the resolver of an ENS name (`parent`), and the chain to deploy it on. @throws ConfigError */
 export function ensDeploymentSettings(
   { chains, deployment, ens }: DraftChainsFile,
   parent: string,
@@ -19,7 +19,7 @@ export function ensDeploymentSettings(
   const chain = ensResolverChainOf(chains, entry)
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
-  // the address is enough, so that the key need not be on the machine that deploys
+  // the signer's address is enough, so that its key need not be on the machine that deploys
   const key = ensKeySources.address ? null : readRoleKey('ENS', ensKeySources)
   const signer = key ? addressOfSigningKey(key) : ensKeySources.address
   if (!signer)

@@ -18,14 +18,14 @@ import {
 import { databaseErrorAdvice } from '../database.js'
 
 const OLDEST_SERVER = 140_000
-/** Shorter than the time limit of a check, so that the result names the cause. */
+/** Time limit of a query. It is shorter than the time limit of a check, so that the check's result names the cause. */
 const QUERY_TIMEOUT_MS = 10_000
-/** Connections for indexers, relayers and leases in addition to DATABASE_POOL, for both networks. */
+/** Number of connections for indexers, relayers and leases of both networks, in addition to DATABASE_POOL. */
 const OWN_CONNECTIONS = 13
 
 /**
- * Checks that the database is reachable, without a pooler, recent enough, migrated, on time, and has free connections
- * and space.
+ * Checks that the database is reachable, directly too (without a pooler), recent enough and migrated, that its clock
+ * agrees with this machine's, and that it has free connections.
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
@@ -94,7 +94,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
   ]
 }
 
-/** Checks the migrations, and the shares where all are applied: the table of shares may be one that is missing. */
+/** Checks the migrations. If all are applied, so that the table of key shares exists, checks the key shares too. */
 async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
   const migrations = await runCheck(
     'migrations',
@@ -124,7 +124,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   return [migrations, shares]
 }
 
-/** Finding for shares that cannot be decrypted because their key is missing in SHARE_KEY. */
+/** Checks that SHARE_KEY has the key of each encrypted key share, and that none is under an earlier key. */
 export function keySharesFinding(
   shares: Awaited<ReturnType<typeof countWalletSharesByKey>>,
   keys: readonly Uint8Array[],

@@ -71,7 +71,7 @@ const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
   ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
-/** Names the fields that came with an upgrade. Each has a default under which the service works. */
+/** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
   const unset = readMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const found =

@@ -27,14 +27,14 @@ import {
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** Shorter than the time limit of a check. */
+/** Time limit for an answer of the ENS gateway. It is shorter than the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000
 
 type Parents = Pick<Config, 'chains' | 'ens'>
 
 /**
- * Resolves a name under each parent like a client does, and reports the first step that fails. Checks each reverse
- * registrar, too.
+ * Resolves a name under each ENS parent name like a client does, and reports the first step that fails. Checks each
+ * reverse registrar, too.
  */
 export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
@@ -51,7 +51,7 @@ export async function ensFindings({ chains, ens }: Parents) {
   return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).flatMap(look))
 }
 
-/** Calls a reverse registrar like a wallet that sets its primary name, without a transaction. */
+/** Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. */
 async function examineRegistrar(
   chains: Parents['chains'],
   parent: EnsParent,

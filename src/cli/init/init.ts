@@ -68,7 +68,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
 }
 
-/** The families whose options are set. */
+/** The chain families whose options are set. */
 const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */
@@ -77,8 +77,8 @@ const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.met
 const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
 /**
- * Draft of a chains file, without values that presets know and without contracts. @throws ConfigError that names the
- * option
+ * Draft of a chains file, without contracts and without values that the presets of chains contain.
+ * @throws ConfigError that names the wrong option
  */
 export function chainsFileDraft(options: InitOptions) {
   const { hub, spokes, rpc = [] } = options
@@ -135,8 +135,8 @@ function environmentOf({ compose, database }: InitOptions, keys: readonly Genera
 }
 
 /**
- * Writes files, all or none, if the folder has none of their names. All are secret, because an RPC URL may hold a
- * provider's key.
+ * Writes files if the folder has none of their names, else none. All but compose.yaml are readable only by their owner,
+ * because they hold secrets: an RPC URL may hold a provider's key.
  */
 function write(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
@@ -159,7 +159,7 @@ interface Made {
   compose: boolean | undefined
 }
 
-/** Remaining steps to a start. The operator replaces `<…>`. */
+/** Lines that tell an operator the remaining steps up to `clusterd start`. The operator replaces each `<…>`. */
 function nextSteps({ networks, relayer, keys, compose }: Made): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,

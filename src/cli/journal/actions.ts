@@ -16,7 +16,8 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredOperat
 })
 
 /**
- * `clusterd journal actions`: lists recorded commands. A command without an outcome is still running, or was killed.
+ * `clusterd journal actions`: lists the commands that operators ran. A command without an outcome is still running, or
+ * was killed.
  */
 export async function printRecordedCommands({
   limit,

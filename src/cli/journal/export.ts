@@ -23,17 +23,17 @@ import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** Result of a network. */
+/** A network's exported log. */
 interface Exported {
   network: Network
   origin: string
-  /** Entries of the log. */
+  /** Number of entries of the log. */
   size: number
 }
 
 /**
  * `clusterd journal export`: writes the signed log of each network to a folder, in the layout of its URLs (C2SP
- * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: its files never change.
+ * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, or the log restarts meanwhile
  */
 export async function exportFeedLog(
@@ -98,7 +98,7 @@ async function assertContinues(
     )
 }
 
-/** Every tile of a tree. */
+/** Every tile of a Merkle tree with `size` entries. */
 function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0; size >= TILE_WIDTH ** level; level++) {
     const { full, partial } = tilesOfLevel(level, size)

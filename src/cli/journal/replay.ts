@@ -2,7 +2,7 @@ import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
 import { withDatabasePool } from '../database.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** `clusterd journal replay`: rebuilds each network from its journal. Exits with 1 where hashes differ. */
+/** `clusterd journal replay`: rebuilds each network's tables from its journal. Exits with 1 if state hashes differ. */
 export async function replayJournals(command: NetworkOptions): Promise<void> {
   await withDatabasePool(async (pool) => {
     const done: ReplayHashes[] = []

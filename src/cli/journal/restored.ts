@@ -6,8 +6,8 @@ import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
 /**
- * `clusterd journal restored`: shows which feeds and logs restart after the database was restored to an earlier
- * state, and restarts them with `--yes`.
+ * `clusterd journal restored`: shows which networks' feeds and signed logs have to restart after the database was
+ * restored to an earlier state, and restarts them with `--yes`.
  */
 export async function restartFeedsAfterRestore({
   yes = false,
@@ -22,7 +22,7 @@ export async function restartFeedsAfterRestore({
       return await inTransactionWithRetries(client, async () => {
         const begun: Record<string, RestoreReport> = {}
         const copies = await readMirroredNetworks(client)
-        // a mirror continues from its own state
+        // mirrored networks are left out: a mirror continues from its own state
         for (const network of NETWORKS.filter((one) => !copies.has(one)))
           begun[network] = await resetAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')

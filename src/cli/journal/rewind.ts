@@ -18,8 +18,8 @@ export interface RewindCommand extends NetworkOptions {
 }
 
 /**
- * `clusterd journal rewind`: shows the effect of leaving out a chain's blocks from a block on, and applies it as a
- * new generation with `--yes`.
+ * `clusterd journal rewind`: shows what changes if a chain's blocks are left out of the journal from the given block
+ * on. With `--yes` it leaves them out, in a new generation of the network.
  * @throws Error with one sentence for invalid options or an impossible block
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
@@ -43,7 +43,8 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
 }
 
 /**
- * `clusterd journal unhalt`: resumes a chain that was halted because of a block that the chain has again.
+ * `clusterd journal unhalt`: resumes the indexing of a chain that was halted when its last indexed block was replaced.
+ * The chain has to have this block again.
  * @throws Error with one sentence where the chain is not halted, or has another block at that height
  */
 export async function unhaltCommand({ chain: label }: { chain: string }): Promise<void> {

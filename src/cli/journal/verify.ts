@@ -16,8 +16,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `clusterd journal verify`: compares the record that the journal's logs of each hub give with the record in the
- * contracts at the same block (contracts/evm/src/interfaces/IRecord.sol). Exits with 1 where they differ.
+ * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the record, which
+ * is the running hash that the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with
+ * 1 where they differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChainsFile(readEnvironment().chainsFile).chains.filter(
@@ -45,7 +46,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           block: row.nextBlock - 1,
           blockHash: hash && toHex(hash),
         }
-        // both are null where no node returns the record, or the contracts keep none
+        // `record` and `isProved` are null where no node returns the contracts' record, or they keep none
         return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
       }),
     ),

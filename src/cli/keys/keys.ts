@@ -22,7 +22,7 @@ const view = (key: StoredApiKey) => ({
   createdAt: isoTimestamp(key.createdMs),
 })
 
-/** `clusterd keys list` */
+/** `clusterd keys list`: prints the API keys. */
 export async function listApiKeysCommand({ json }: { json?: boolean }): Promise<void> {
   printList(await withDatabasePool(listApiKeys), {
     json,
@@ -31,7 +31,7 @@ export async function listApiKeysCommand({ json }: { json?: boolean }): Promise<
   })
 }
 
-/** `clusterd keys make` @throws Error with one sentence for an invalid limit */
+/** `clusterd keys make`: creates an API key. @throws Error with one sentence for an invalid rate limit */
 export async function makeApiKeyCommand(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
@@ -46,7 +46,7 @@ export async function makeApiKeyCommand(
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
-/** `clusterd keys revoke` @throws Error with one sentence where there is no such key */
+/** `clusterd keys revoke`: revokes an API key. @throws Error with one sentence where there is no such key */
 export async function revokeApiKeyCommand(id: string): Promise<void> {
   await withDatabasePool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)

@@ -18,7 +18,7 @@ import { printFields } from '../output.js'
 const AT_ONCE = 500
 
 /**
- * `clusterd keys reseal`: encrypts the shares of generated wallets again, with the first key of SHARE_KEY. Daemons
+ * `clusterd keys reseal`: encrypts the key shares of generated wallets again, with the first key of SHARE_KEY. Daemons
  * may run meanwhile. Exits with 1 where the key of a share is missing in SHARE_KEY; the share is then left unchanged.
  */
 export async function resealKeyShares({ json }: { json?: boolean }): Promise<void> {
@@ -59,7 +59,7 @@ async function resealNetwork(
   }
 }
 
-/** Null where no key fits. */
+/** Decrypts a key share; null where no key fits. */
 function openedShare(keys: ShareEncryptionKeys, row: ShareWithRowKey): Buffer | null {
   try {
     return decryptKeyShare(keys, row.network, row.address, row)

@@ -5,7 +5,7 @@ import { sha256Once } from '../../registry/log/hash.js'
 import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
-/** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
+/** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */
 export async function showLogKeys({
   origin,
   json,
@@ -30,8 +30,8 @@ interface VerifyOptions {
 }
 
 /**
- * `clusterd log verify`: reads every entry of a service's log.
- * @throws ClusterdError log_mismatch, which names what is wrong
+ * `clusterd log verify`: reads every entry of a service's log and verifies that they make its signed checkpoint.
+ * @throws ClusterdError log_mismatch, whose message says what is wrong
  */
 export async function verifyFeedLog(
   url: string,

@@ -29,7 +29,7 @@ export interface ListJobsOptions extends Options {
 
 const STATES = Object.keys(JOB_STATE) as JobState[]
 
-/** `clusterd outbox list`: jobs. */
+/** `clusterd outbox list`: prints the relayer's jobs. */
 export async function printJobs(options: ListJobsOptions): Promise<void> {
   const { state, all, limit } = options
   const states = STATES.filter((one) =>
@@ -61,7 +61,7 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
   })
 }
 
-/** `clusterd outbox show` @throws Error with one sentence where there is no such job */
+/** `clusterd outbox show`: prints a job of the relayer. @throws Error with one sentence where there is no such job */
 export async function showJob(id: string, { json }: Options): Promise<void> {
   printFields(
     await withDatabasePool(async (pool) => described(pool, await requireJob(pool, id))),
@@ -69,7 +69,7 @@ export async function showJob(id: string, { json }: Options): Promise<void> {
   )
 }
 
-/** Applies an operator action to a job. A running daemon notices the change at once. */
+/** Applies an operator action to a job of the relayer. A running daemon notices the change at once. */
 export async function changeJob(
   action: OperatorJobAction,
   id: string,
@@ -128,8 +128,8 @@ function describe(job: LabelledJob) {
 }
 
 /**
- * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon uses at
- * once.
+ * `clusterd outbox nonce [chain] [next]`: shows the relayer's accounts (signers) with their next nonces, or sets the
+ * next nonce of one signer. A running daemon uses it at once.
  * @throws Error with one sentence where the options match no signer or several, or where an unfinished job holds a
  * later nonce
  */

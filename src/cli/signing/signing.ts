@@ -17,7 +17,7 @@ export interface SigningOptions {
   yes?: boolean
 }
 
-/** Time limit for a remote signer, behind which a person may have to confirm. */
+/** Time limit for the answer of a remote signer, where a person may have to confirm. */
 const SIGN_LIMIT_MS = 120_000
 
 const NAMES = {
@@ -27,7 +27,7 @@ const NAMES = {
   address: '--from',
 }
 
-/** The account named by the options; null for none. @throws ConfigError, Error with one sentence */
+/** The signing account that the options name; null for none. @throws ConfigError, Error with one sentence */
 export function signingAccountOfOptions({
   keystore,
   passwordFile,
@@ -47,14 +47,15 @@ export function signingAccountOfOptions({
 interface Way {
   chains: ReadonlyMap<string, DeploymentChain>
   account: LocalAccount | null
-  /** Sender of printed steps that any account may send, by chain label. */
+  /** Account to print as the sender of steps that any account may send, by chain label. */
   owners: ReadonlyMap<string, Hex>
 }
 
 /**
- * Sends steps one by one, in order, until one needs another key. With `--unsigned` it prints all of them instead.
+ * Sends the transactions of deployment steps one by one, in order, up to the first step that needs another key. With
+ * `--unsigned` it prints all steps instead.
  * @returns whether steps were sent
- * @throws Error with one sentence where the key is missing, or is not the one that the first step needs; as
+ * @throws Error with one sentence where the key is missing, or is not the key that the first step needs; errors of
  * `sendDeploymentCall`
  */
 export async function sendDeploymentSteps(
@@ -104,7 +105,7 @@ const countOf = (count: number): string =>
 
 const lineOf = ({ chain, does }: DeploymentStep): string => `chain ${chain}: ${does}`
 
-/** Asks for confirmation. @throws Error where no terminal can be asked, or the answer is no */
+/** Asks the operator for confirmation. @throws Error where stdin is no terminal, or the answer is no */
 export async function confirmOnTerminal(
   question: string,
   { yes }: { yes?: boolean },

@@ -63,8 +63,8 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
 }
 
 /**
- * The program's own keypair, which signs only its deployment. A new one is created and stored where the file does not
- * exist.
+ * Reads the program's own keypair, which signs only the program's deployment. If the file does not exist, a new keypair
+ * is created and stored there.
  */
 function programKey(file: string): Keypair {
   if (!existsSync(file)) {
@@ -77,7 +77,7 @@ function programKey(file: string): Keypair {
   return readKeypairFile(file, '--program-keypair')
 }
 
-/** Hash of the program on the cluster, cut to the length of our build; `registrar.so.sha256` has our hash. */
+/** SHA-256 of deployed program code, cut to the length of our build. `registrar.so.sha256` has the build's hash. */
 const checksumOf = (code: Buffer): string =>
   createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
 

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import type { GeneratedKey } from '../family.js'
 
-/** A new key of the relay authority. */
+/** Generates a key for the relay authority, with which the relayer signs on Solana. */
 export function generateSolanaKey(): GeneratedKey {
   const seed = randomBytes(32)
   const publicKey = ed25519PublicKey(seed)
@@ -11,7 +11,7 @@ export function generateSolanaKey(): GeneratedKey {
   return {
     variable: 'SOLANA_RELAYER_KEY_FILE',
     file: 'solana-relayer.json',
-    // seed and public key, as solana-keygen writes them
+    // seed and public key as one list of bytes, the file format of solana-keygen
     content: `${JSON.stringify([...seed, ...publicKey])}\n`,
     note: `The relay authority on Solana is ${relay}.`,
     steps: (network) => [

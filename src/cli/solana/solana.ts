@@ -22,7 +22,7 @@ export interface SolanaOptions {
   testnet?: boolean
 }
 
-/** Signer of a transaction: a key in a file, or the wallet that signs the printed transaction. */
+/** Options of commands that sign: `keypair` is a key file, without which the transaction is printed unsigned. */
 export interface SolanaSigningOptions extends SolanaOptions {
   keypair?: string
   base58?: boolean
@@ -34,7 +34,7 @@ const COMMITMENT = 'confirmed'
 const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
-/** `clusterd solana show`: prints the program's state. Amounts are in lamports. */
+/** `clusterd solana show`: prints the registrar program's state. Amounts are in lamports. */
 export async function showProgram(options: SolanaOptions): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(
@@ -46,7 +46,10 @@ export interface InitProgramOptions
   extends SolanaSigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
-/** `clusterd solana init`. Like all commands here, it throws an Error with one sentence for a bad option. */
+/**
+ * `clusterd solana init`: initializes the program with its authorities. Like all commands of this file, it throws an
+ * Error with one sentence for a bad option.
+ */
 export async function initProgram(options: InitProgramOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
@@ -62,10 +65,10 @@ export async function initProgram(options: InitProgramOptions): Promise<void> {
   await print(options, by, (registrar) => initializeRegistrarInstruction(registrar, by, terms))
 }
 
-/** Largest acceptable balance of the treasury before `init`, lamports. Anybody may have sent it. */
+/** Largest balance of the treasury, lamports, with which `init` is run. Anybody may have sent lamports to it. */
 const MOST_IN_TREASURY = 50_000_000
 
-/** Checks the treasury's balance: `init` would add nine times as much, paid by the deployer. */
+/** Checks that the treasury is nearly empty: `init` would add nine times its balance, paid by the deployer. */
 async function requireEmptyTreasury(options: SolanaOptions): Promise<void> {
   const { rpc, registrar, findState } = programOfOptions(options)
   const address = registrar.treasury.toBase58()
@@ -80,7 +83,7 @@ async function requireEmptyTreasury(options: SolanaOptions): Promise<void> {
   throw new Error(`Somebody has sent ${value} lamports to the treasury, ${address}. ${advice}`)
 }
 
-/** `clusterd solana authorities`. */
+/** `clusterd solana authorities`: changes the program's relay authority or treasury authority. */
 export async function changeAuthorities(
   options: SolanaSigningOptions & { relay?: string; treasury?: string },
 ): Promise<void> {
@@ -95,7 +98,7 @@ export async function changeAuthorities(
   )
 }
 
-/** `clusterd solana propose-admin <key>`. */
+/** `clusterd solana propose-admin <key>`: proposes the program's next admin authority. */
 export async function proposeAdminCommand(
   key: string,
   options: SolanaSigningOptions,
@@ -105,7 +108,7 @@ export async function proposeAdminCommand(
   await print(options, admin, (registrar) => proposeAdminInstruction(registrar, admin, proposed))
 }
 
-/** `clusterd solana accept-admin`. */
+/** `clusterd solana accept-admin`: makes the proposed key the program's admin authority. */
 export async function acceptAdminCommand(options: SolanaSigningOptions): Promise<void> {
   const { proposedAdmin } = await requireState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
@@ -114,7 +117,7 @@ export async function acceptAdminCommand(options: SolanaSigningOptions): Promise
   )
 }
 
-/** `clusterd solana withdraw <lamports>`. */
+/** `clusterd solana withdraw <lamports>`: sends lamports that the program keeps to an account. */
 export async function withdrawTreasuryCommand(
   amount: string,
   options: SolanaSigningOptions & { to: string },
@@ -130,9 +133,9 @@ export async function withdrawTreasuryCommand(
 }
 
 /**
- * Signs and sends a transaction with the key of the options. Without a key it is printed, with the signer as payer
- * and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the printed
- * transaction.
+ * Signs and sends a transaction with the key of the options. Without a key the transaction is printed, with the signer
+ * as payer and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the
+ * printed transaction.
  */
 async function print(
   options: SolanaSigningOptions,
@@ -183,7 +186,7 @@ export function programOfOptions(options: SolanaOptions) {
   }
 }
 
-/** Settings of the cluster. Its program may not be deployed yet. @throws ConfigError */
+/** Settings of the network's Solana cluster, whose program may not be deployed yet. @throws ConfigError */
 export function draftClusterSettings({ testnet }: SolanaOptions) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
@@ -199,6 +202,6 @@ function keyOf(option: string, text: string): PublicKey {
   return new PublicKey(text)
 }
 
-/** @param option names the file in errors @throws ConfigError */
+/** Reads a key file of solana-keygen. @param option option to name in errors @throws ConfigError */
 export const readKeypairFile = (file: string, option: string): Keypair =>
   Keypair.fromSecretKey(readSolanaKeyFile(file, option))

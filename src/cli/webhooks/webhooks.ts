@@ -37,7 +37,7 @@ const view = (hook: Webhook) => {
   }
 }
 
-/** `clusterd webhooks list` */
+/** `clusterd webhooks list`: prints the webhooks. */
 export async function printWebhooks({ json }: { json?: boolean }): Promise<void> {
   printList(await withDatabasePool(listWebhooks), {
     json,
@@ -51,7 +51,7 @@ export async function printWebhooks({ json }: { json?: boolean }): Promise<void>
   })
 }
 
-/** `clusterd webhooks add` @throws Error with one sentence for an invalid URL, address or time */
+/** `clusterd webhooks add`: adds a webhook. @throws Error with one sentence for an invalid URL, address or time */
 export async function createWebhook(
   url: string,
   {
@@ -77,7 +77,7 @@ export async function createWebhook(
   )
 }
 
-/** Feed token of a time; null for the beginning of the feed. */
+/** Token to read the feed from a time on; null for the beginning of the feed. */
 async function cursorOf(
   pool: pg.Pool,
   { network, from }: { network: Network; from: Buffer | null },
@@ -96,13 +96,13 @@ async function cursorOf(
   })
 }
 
-/** `clusterd webhooks remove` @throws Error with one sentence where there is no such webhook */
+/** `clusterd webhooks remove`: removes a webhook. @throws Error with one sentence where there is no such webhook */
 export async function deleteWebhook(id: string): Promise<void> {
   if (!(await withDatabasePool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
-/** `clusterd webhooks failures [id]` */
+/** `clusterd webhooks failures [id]`: prints failed deliveries, of all webhooks or of the webhook `id`. */
 export async function listFailures(
   id: string | undefined,
   { json }: { json?: boolean },
@@ -123,7 +123,10 @@ export async function listFailures(
   })
 }
 
-/** `clusterd webhooks replay` @throws Error with one sentence where there is no such webhook */
+/**
+ * `clusterd webhooks replay`: resumes a webhook that failed or is parked; with `--since` from a time on.
+ * @throws Error with one sentence where there is no such webhook
+ */
 export async function resendEvents(id: string, { since }: { since?: string }): Promise<void> {
   await withDatabasePool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
