@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_EVENT_TOPIC, decodeClaimedLog } from '../chains/evm/airdrop/distributor.js'
-import { type EvmChain, readSharedConfirmedBlock } from '../chains/evm/chain.js'
+import { type EvmChain, readConfirmedBlock } from '../chains/evm/chain.js'
 import { logLocation, type RawLog, readLogsOfRange } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/evm.js'
@@ -65,7 +65,7 @@ export class AirdropWatcher {
     const heads = await chain.heads()
     const { latest } = heads
     const isDue = airdrops.some(({ nextBlock }) => nextBlock <= heads.confirmed)
-    const confirmed = isDue ? await readSharedConfirmedBlock(chain, heads) : heads.confirmed
+    const confirmed = isDue ? await readConfirmedBlock(chain, heads) : heads.confirmed
     let result: StepResult = 'waiting'
     const errors: unknown[] = []
     for (const watched of airdrops) {

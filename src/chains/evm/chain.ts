@@ -204,7 +204,7 @@ export async function readChainHeads(
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
-export async function readSharedConfirmedBlock(
+export async function readConfirmedBlock(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
   first: ChainHeads,
   nodes = 2,

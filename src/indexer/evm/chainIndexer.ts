@@ -1,8 +1,4 @@
-import {
-  type ChainHeads,
-  readChainHeads,
-  readSharedConfirmedBlock,
-} from '../../chains/evm/chain.js'
+import { type ChainHeads, readChainHeads, readConfirmedBlock } from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { packChainRecord } from '../../chains/evm/record.js'
@@ -287,7 +283,7 @@ export class ChainIndexer {
   async #confirmedBy(first: ChainHeads): Promise<number> {
     const { chain, row } = this.#options
     if (first.confirmed < row.nextBlock) return first.confirmed
-    return readSharedConfirmedBlock(chain, first, this.#nodes)
+    return readConfirmedBlock(chain, first, this.#nodes)
   }
 
   async #follow(
