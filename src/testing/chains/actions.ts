@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { type ChainAddress, type LocalClients, localClients } from './localClients.js'
 import { type Miner, replaceNewestBlocks, takeOverMining } from './miner.js'
 
-/** Error of a world. Its sentence says what to do. */
+/** Error of a local world. Its message says what to do. */
 export class WorldError extends Error {
   override name = 'WorldError'
 }
@@ -35,15 +35,18 @@ export interface ChainActions {
 
 export interface ChainActionsOptions extends ChainAddress {
   label: string
-  /** Null for a chain whose mining its owner controls. */
+  /** Time between blocks, ms. Null for an attached chain, whose mining its owner controls. */
   blockMs: number | null
-  /** Time between blocks while nobody sends a transaction, ms. If set, this process mines from the start. */
+  /**
+   * Time between blocks while nobody sends a transaction, ms. If set, this process mines from the start, instead of
+   * anvil.
+   */
   idleMs?: number | undefined
 }
 
 /**
- * Creates the actions of a chain. Methods that both anvil and Hardhat support are called by Hardhat's names. This
- * process mines our own chains from the first `pause` or `reorg` on, because anvil's block interval can't be
+ * Creates the actions of a chain. Methods that both anvil and Hardhat support are called by Hardhat's names. A chain
+ * with `blockMs` is mined by this process from the first `pause` or `reorg` on, because anvil's block interval can't be
  * interrupted.
  */
 export function createChainActions({

@@ -8,13 +8,13 @@ import { restoreAnvilState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
 /**
- * Interval at which anvil writes its state. Only needed after a power cut: anvil also writes at its end, even if its
- * launcher was killed.
+ * Interval at which anvil writes its state file. Only needed for a power cut: anvil also writes the file when it ends,
+ * even if its launcher was killed.
  */
 const STATE_INTERVAL_S = 60
 /**
- * Blocks whose state a kept chain retains, as many as geth does. No reorg is deeper. Anvil needs 150 KiB for each
- * block, which is gigabytes in a day.
+ * Number of newest blocks whose state anvil retains for a chain with a state file. Geth retains as many. A reorg cannot
+ * be deeper. The state of a block takes 150 KiB, so all blocks of a day would take gigabytes.
  */
 const STATES_KEPT = 128
 
@@ -32,7 +32,7 @@ export interface AnvilOptions {
    * process.
    */
   statePath?: string
-  /** Half the distance of `finalized` from the latest block; anvil's default is 32. */
+  /** Half the distance, in blocks, of the `finalized` block from the latest one. Anvil's default is 32. */
   slotsInAnEpoch?: number
   extraArgs?: readonly string[]
   /**
@@ -76,8 +76,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
       logFile: logFile ?? defaultLogFor(at),
       isLogTemporary: logFile === undefined && statePath === undefined,
     }),
-    // anvil writes this file after it has bound its port, so an answer of another process on that port is not mistaken
-    // for its own
+    // anvil writes this file after it has bound its port, so another process that answers on that port is not mistaken
+    // for anvil
     isReady: (_, at) => fs.existsSync(boundFileFor(at)),
     takenText: 'Address already in use',
   })
@@ -91,7 +91,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** When killed, the package's `.bin` wrapper leaves its child running. */
+/** Path of anvil's own binary. The package's `.bin` wrapper would leave anvil running when it is killed. */
 function locateAnvil(): string {
   const manifest = locateNativeProgram('anvil', '/package.json')
   const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'

@@ -30,8 +30,8 @@ export function restoreAnvilState(statePath: string): number | undefined {
 }
 
 /**
- * Removes additional genesis blocks, since anvil loads any of them. Each anvil creates one before it loads a state, and
- * saves both. The chain's own is the oldest.
+ * Removes additional genesis blocks, since anvil may load any of them. Each start of anvil creates a genesis block
+ * before it loads the saved state, and saves both blocks later. The chain's own genesis block is the oldest.
  */
 function withOneGenesis(blocks: NonNullable<State['blocks']>): NonNullable<State['blocks']> {
   const geneses = blocks.filter(({ header }) => Number(header.number) === 0)

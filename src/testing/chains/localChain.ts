@@ -22,7 +22,10 @@ export {
 
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
-/** Time between blocks of a kept chain while nobody uses it, ms: anvil keeps and writes every block. */
+/**
+ * Time between blocks while nobody uses the chain, ms, if the chain is kept over restarts: anvil keeps and writes every
+ * block.
+ */
 const IDLE_MS = 30_000
 
 /** A running chain of the local world. */
@@ -30,17 +33,17 @@ export interface LocalChain extends RunningChain, ChainActions {
   readonly wsUrl: string
   /** Process id. @throws WorldError for an attached chain */
   readonly pid: number
-  /** Handle of its anvil, also of one that has ended. @throws WorldError for an attached chain */
+  /** Handle of the chain's anvil process, which may have ended. @throws WorldError for an attached chain */
   readonly anvil: Anvil
   stop(): Promise<void>
   kill(): Promise<void>
-  /** Restarts it on the same port. Without a kept state the chain starts empty. */
+  /** Restarts anvil on the same port. Without a state file the chain starts empty. */
   restart(): Promise<void>
 }
 
 export interface LocalChainOptions {
   definition: ChainDefinition
-  /** LayerZero's endpoint id of its network's hub. */
+  /** LayerZero's endpoint id of the hub of the chain's network. */
   hubEid: number
   blockMs: number
   /** The chain as an earlier start of the world recorded it. Undefined at the first start. */
@@ -48,7 +51,8 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a chain, and deploys contracts that are missing in its state. In a kept home, the chain's state is in `anvil`.
+ * Starts a chain, and deploys contracts that are missing in its state. If the home folder is kept, its subfolder
+ * `anvil` has the chain's state.
  */
 export async function startLocalChain(
   sandbox: Sandbox,
@@ -59,7 +63,8 @@ export async function startLocalChain(
   const start = async (port: number | undefined) => {
     const anvil = await startAnvil({
       chainId,
-      // with its own block interval, anvil keeps the state of each block, 260 KiB, even with pruning options
+      // this process mines a chain that is kept: with a block interval, anvil keeps the state of each block, 260 KiB,
+      // even with pruning options
       blockTimeS: isKept ? 0 : blockMs / 1_000,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),
@@ -134,7 +139,9 @@ export function chainsFileEntry(
   }
 }
 
-/** The port of the earlier start, so that a wallet's settings keep working. */
+/**
+ * The port of the earlier start, so that a wallet's settings keep working. Undefined if there is none or it is taken.
+ */
 async function samePort(previous: ChainsFileEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
   return port > 0 && (await isPortFree(port)) ? port : undefined

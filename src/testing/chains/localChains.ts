@@ -14,20 +14,22 @@ interface Definition {
   eid: number
   gasToken: { symbol: string; decimals: 18 }
   /**
-   * Price of a message on this chain. On a spoke, `numerator / denominator` is the price of one ether in the spoke's gas
-   * token.
+   * Price of a bridge message that this chain sends. On a spoke, `numerator / denominator` is the price of one ether in
+   * the spoke's gas token.
    */
   price: BridgeMessagePrice
 }
 
-/** Spend cap of the local relayer for each message, value included. A message above it is parked. */
+/**
+ * Most that the local relayer spends on a message, value included. A more expensive message is parked (not delivered).
+ */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 
 const IN_ETH = {
   gasToken: { symbol: 'ETH', decimals: 18 },
   price: ETH_TO_ETH_MESSAGE_PRICE,
 } as const
-/** A coin with another price than ETH, so that mixed-up amounts are noticed. */
+/** Invented gas token with another price than ETH, so that an amount in the wrong token is noticed. */
 const IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },
   price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
@@ -72,7 +74,7 @@ export type NetworkOf<L extends ChainLabel> = Extract<
   { label: L }
 >['network']
 
-/** Label of the hub of a network, which every world with the network has. */
+/** Label of a network's hub chain. Every local world with the network has this chain. */
 export type HubLabel<N extends Network> = Extract<
   (typeof LOCAL_CHAINS)[number],
   { network: N; role: 'hub' }
@@ -93,7 +95,7 @@ export interface ChainContracts {
 
 /** Contracts of a hub only. */
 export interface HubOnlyContracts {
-  /** Price feeds for quotes in SOL; `setPrice` changes them. */
+  /** Price feeds for quotes in SOL. `setPrice` changes their prices. */
   readonly feeds?: PriceFeeds | undefined
   /** A token that anybody may mint. */
   readonly token?: Hex | undefined
@@ -109,7 +111,7 @@ export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainCo
   local: true
 }
 
-/** A chain as remembered between starts of a world. */
+/** A chain as stored between starts of a local world. */
 export interface StoredLocalChain extends ChainsFileEntry, HubOnlyContracts {}
 
 /** A running chain with its contracts. */

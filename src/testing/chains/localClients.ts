@@ -64,7 +64,10 @@ export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[])
   await Promise.all(addresses.map(setBalance))
 }
 
-/** Mines blocks in quick succession during `work`, so that the setup of a world does not wait for its block time. */
+/**
+ * Mines blocks in quick succession during `work`, so that the setup of a local world does not wait for the chain's
+ * block time.
+ */
 export async function mineQuickly<T>(at: ChainAddress, work: () => Promise<T>): Promise<T> {
   const { test } = localClients(at)
   let isDone = false

@@ -5,8 +5,9 @@ import type { LocalClients } from './localClients.js'
 export type Miner = Awaited<ReturnType<typeof takeOverMining>>
 
 /**
- * Takes over the mining of a chain. With its own interval, anvil loses blocks for good when `anvil_reorg` coincides
- * with its miner: then it has a block but not the block's parent, neither by number nor by hash, unlike any real node.
+ * Takes over the mining of a chain from anvil. Anvil's interval mining loses blocks for good when it coincides with
+ * `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash, unlike any real
+ * node.
  * @param idleMs time between blocks once nobody has sent a transaction for `afterMs`; default: `blockMs`
  */
 export async function takeOverMining(
@@ -43,7 +44,7 @@ export async function takeOverMining(
   })()
   return {
     paused,
-    /** Stops or resumes mining. */
+    /** Stops mining (true) or resumes it (false). */
     hold: (next: boolean) =>
       paused(async () => {
         isHeld = next

@@ -9,7 +9,10 @@ import { resendStuckTransactions } from './requeue.js'
 
 const DEADLINE_MS = 60_000
 const POLL_MS = 25
-/** Many block times of a local chain, ms. After it, a waiting transaction is probably stuck in the pool. */
+/**
+ * Wait for a receipt after which the transaction is probably stuck in anvil's pool, and is sent again, ms: many block
+ * times of a local chain.
+ */
 const REQUEUE_MS = 3_000
 
 /**

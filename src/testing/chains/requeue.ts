@@ -2,17 +2,17 @@ import { type Address, BaseError, type Hex, type PublicClient } from 'viem'
 
 type Node = Pick<PublicClient, 'request'>
 
-/** Answer of `txpool_content`: transactions by sender and nonce, in decimal. */
+/** Answer of `txpool_content`: transactions that wait for an earlier nonce, by sender, then by nonce in decimal. */
 interface PoolContent {
   queued: Record<Address, Record<string, { hash: Hex }>>
 }
 
 /**
- * Sends transactions of a sender again that are stuck in anvil's pool, if `hash` is the first of them. If a transaction
- * arrives while its predecessor's block is mined, the pool files it as waiting for the predecessor, which has already
- * left the pool. So nothing ever makes it ready, and a second copy is refused as "already imported". It can be sent
- * again only after all of the sender's transactions are removed. No effect where the pool has it as ready, and on nodes
- * without these methods.
+ * Sends a sender's transactions again that are stuck in anvil's pool, if `hash` is the hash of the first. If a
+ * transaction arrives while its predecessor's block is mined, the pool files it as waiting for the predecessor, which
+ * has already left the pool. So nothing ever makes it ready, and a second copy is refused as "already imported". The
+ * transaction can be sent again only after all of the sender's transactions are removed from the pool. No effect if the
+ * pool lists the transaction as ready, or if the node does not have these methods.
  */
 export async function resendStuckTransactions(node: Node, hash: Hex): Promise<void> {
   try {

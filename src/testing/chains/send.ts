@@ -27,24 +27,24 @@ export interface DeployTransaction {
   readonly data: Hex
 }
 
-/** Step that creates a contract. */
+/** Transaction that creates a contract. */
 export const creationTransaction = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
 ): DeployTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
 
 /**
- * Gas of the largest creation, and of any call, with a margin. Gas can't be estimated for a step that relies on an
- * unmined one.
+ * Gas limits of a contract creation and of a call, with a margin. They are fixed, since gas can't be estimated for a
+ * transaction that relies on an unmined one.
  */
 const CREATION_GAS = 6_000_000n
 const CALL_GAS = 200_000n
 
 /**
  * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain with a block
- * interval, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier
- * one.
- * @throws Error that names the step that reverted
+ * interval, a whole deployment takes a block or two instead of a block per transaction. A later transaction may rely on
+ * an earlier one.
+ * @throws Error that names the transaction that reverted
  */
 export async function sendInOrder(
   client: DeployerClients,
@@ -76,7 +76,7 @@ export async function sendInOrder(
   )
 }
 
-/** Creates a contract. */
+/** Creates a contract, and waits until it is mined. @returns its address */
 export async function deployContract(
   client: DeployerClients,
   contract: DeployTransaction,
