@@ -15,16 +15,18 @@ export interface SpokeAt extends ChainAddress {
 }
 
 export interface BridgeCall {
-  /** Sender on the spoke, who is also the actor on the hub. */
+  /** Sender on the spoke, which the hub takes as the bidder. */
   from: Address
   hubCalldata: Hex
   /** Value delivered to the hub, wei: the sum of the bids, zero for a withdrawal. */
   valueWei: bigint
-  /** Gas on the hub, default 400,000. */
+  /** Gas for the call on the hub. Default: 400,000. */
   gas?: bigint
 }
 
-/** Sends a call over the bridge. Pays exactly the spoke's quote (no margin). */
+/**
+ * Builds the transaction that sends a call from a spoke to the hub. Its value is exactly the spoke's quote (no margin).
+ */
 export async function bridgeCall(
   spoke: SpokeAt,
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,

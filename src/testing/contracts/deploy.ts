@@ -36,7 +36,7 @@ const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 interface AppSettings extends DeployerClients {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
-  /** Minimum bid, wei on the hub. */
+  /** Minimum bid, in wei of the hub's chain. */
   readonly minimumWei: bigint
   readonly owner: Address
   readonly pauser: Address
@@ -44,7 +44,7 @@ interface AppSettings extends DeployerClients {
 
 export interface HubSettings extends AppSettings {
   readonly relayer: Address
-  /** Daily limit of deliveries (UTC), wei. Default 1,000 ether. */
+  /** Limit on the value of deliveries per UTC day, wei. Default: 1,000 ether. */
   readonly deliverLimitWei?: bigint
 }
 
@@ -60,7 +60,7 @@ export const deployHub = ({
 
 /**
  * Deploys LayerZero's EndpointV2 and a spoke on it. `block` is the block of the spoke's deployment.
- * @param settings with LayerZero's endpoint id of the hub's chain
+ * @param settings also have `hubEid`, LayerZero's endpoint id of the hub's chain
  */
 export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
   deployWithEndpoint(settings, (endpoint) => ({
@@ -83,7 +83,7 @@ async function deployWithEndpoint(
 
 /**
  * Deploys the local message library and registers it with an endpoint owned by the client's account.
- * @param verifier the only account whose packets the library accepts
+ * @param verifier the only account from which the library accepts packets
  */
 export async function deployMessageLibrary(
   client: DeployerClients,
@@ -124,13 +124,13 @@ export const deployLocalToken = (client: DeployerClients): Promise<Address> =>
     creationTransaction('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
   )
 
-/** One end of a bridge. The client's account owns endpoint and library. */
+/** One end of a bridge: a chain's contracts. The client's account owns `endpoint` and `library`. */
 export interface BridgeEnd extends DeployerClients {
   readonly endpoint: Address
   readonly library: Address
-  /** The hub or the spoke. */
+  /** Address of the hub or the spoke. */
   readonly app: Address
-  /** Client of the application's owner, if that is another account. */
+  /** Wallet client of the owner of `app`, if that is another account. */
   readonly owner?: DeployerClients['walletClient']
 }
 
@@ -154,7 +154,7 @@ export interface RemoteBridgeEnd {
   readonly price: BridgeMessagePrice
 }
 
-/** Connects an end to its targets. Skips settings that are already right. */
+/** Connects one end of a bridge to the other ends: sets libraries, prices and peers. Skips what is already set. */
 export async function connectBridgeEnd(
   near: BridgeEnd,
   targets: readonly RemoteBridgeEnd[],
@@ -171,7 +171,7 @@ export async function connectBridgeEnd(
       args,
     })
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
-    // OAppCore's `peers`, which hub and spoke share
+    // hub and spoke both inherit `peers` from OAppCore, so the hub's ABI fits both
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
     if ((await publicClient.readContract(peer)) !== addressAsWord(target.app))
       peers.push(peerStep(near, target))
@@ -222,8 +222,8 @@ const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransactio
 })
 
 /**
- * Step that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is LZBL-1.2, so
- * the artifact is read from the optional dependency and is not part of this project.
+ * Transaction that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is
+ * LZBL-1.2, so the artifact is read from the optional dependency and is not part of this project.
  * @throws Error if the package is not installed
  */
 export function endpointCreationTransaction(eid: number, owner: Address): DeployTransaction {

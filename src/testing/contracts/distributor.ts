@@ -18,15 +18,15 @@ export interface DistributorSettings extends DeployerClients {
   /** Address of an ERC-20 token. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix seconds. Default: a month after the newest block. */
+  /** End of the claims, Unix seconds. Default: 30 days after the newest block. */
   readonly endsAtS?: bigint
-  /** Signer of permissions. Default: none. */
+  /** Signer of the permissions that Solana accounts need for claims. Default: none. */
   readonly operator?: Address
   /** Amount minted to the distributor. Only for a local `token`, which anybody may mint. */
   readonly mints?: bigint
 }
 
-/** Deploys an airdrop distributor. `block` is the block of its deployment. */
+/** Deploys an airdrop distributor. The returned `block` is the block of its deployment. */
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address

@@ -24,7 +24,10 @@ const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
 const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
 
-/** Deploys ENS with our resolver for the names below `parent`, which the client's account owns. */
+/**
+ * Deploys a local ENS, with this project's resolver for the names below `parent`. The client's account owns the
+ * resolver.
+ */
 export async function deployEns(client: DeployerClients, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
@@ -55,7 +58,10 @@ export async function deployEns(client: DeployerClients, parent: string): Promis
   }
 }
 
-/** Makes the names resolve through the gateway of an API. `client` is the one passed to `deployEns`. */
+/**
+ * Makes the names below `parent` resolve through the ENS gateway of the API at `api`. `client` is the client that was
+ * passed to `deployEns`.
+ */
 export async function setEnsGateway(
   client: DeployerClients,
   { parent, registry, resolver }: WorldEns,

@@ -33,10 +33,10 @@ import {
 import { deployEns, setEnsGateway } from './ens.js'
 import { deployPriceFeeds } from './priceFeed.js'
 
-/** Minimum bid on a local hub, same as the interface's default. */
+/** Minimum bid on a local hub, equal to the API's default for a bid. */
 const MINIMUM_WEI = parseEther('0.01')
 
-/** ENS names below which the names of a network resolve. */
+/** ENS parent names: a network's names resolve as subnames of its parent name. */
 const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
 
 /** Contracts of a local chain. */
@@ -56,7 +56,7 @@ export async function deployMissingContracts(
   if (previous?.genesisHash === genesisHash) {
     const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } =
       previous
-    // contracts are deployed in order, so a restored chain that has the newest one has all of them
+    // contracts are deployed in order, so a restored chain that has the newest contract has all of them
     const newest = ens?.universalResolver ?? token ?? communityPayments
     if (await deployer.publicClient.getCode({ address: newest })) {
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
@@ -132,7 +132,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
   )
 }
 
-/** Sets the gateway's URL, since the API's port may have changed. */
+/** Sets the ENS gateway's URL in the hubs' resolvers again, since the API's port may have changed. */
 export async function setEnsGatewayOfHubs(
   hubs: readonly RunningChain[],
   api: string,
@@ -142,7 +142,7 @@ export async function setEnsGatewayOfHubs(
   )
 }
 
-/** Price of messages between two chains. On the hub it is the inverse rate of the spoke's gas token. */
+/** Price of messages from `near` to `far`. On the hub, `numerator / denominator` is the inverse of the spoke's. */
 function priceOf(near: ChainDefinition, far: ChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {
@@ -152,7 +152,7 @@ function priceOf(near: ChainDefinition, far: ChainDefinition): BridgeMessagePric
   }
 }
 
-/** Entries of earlier starts by chain label, including chains that are not started now. */
+/** Chains that earlier starts stored, by label, including chains that are not started now. Empty at the first start. */
 export function readPreviousLocalChains(home: string): Map<string, StoredLocalChain> {
   try {
     const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
@@ -165,8 +165,8 @@ export function readPreviousLocalChains(home: string): Map<string, StoredLocalCh
 }
 
 /**
- * Writes the daemon's chains file, and the entries that later starts need: the chains of each network, and the settings
- * of other families' clusters.
+ * Writes two files: the daemon's chains file, which also has the settings of the clusters of other chain families, and
+ * the chains' data that later starts read (`readPreviousLocalChains`).
  */
 export function writeLocalChains(
   home: string,

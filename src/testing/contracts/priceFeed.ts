@@ -11,7 +11,7 @@ import { operatorAccount } from '../world.js'
 const FEED_DECIMALS = 8
 const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
-/** Initial prices of local worlds. */
+/** Initial prices in a local world, in units of the price feeds. */
 const SOL_USD = 150n * DOLLAR
 const ETH_USD = 3_000n * DOLLAR
 
@@ -37,7 +37,7 @@ export async function deployPriceFeeds(client: DeployerClients): Promise<PriceFe
 
 export interface PriceChange {
   feed: Address
-  /** Units of 10^-8 dollars. */
+  /** New price, in units of 10^-8 dollars. */
   answer: bigint
 }
 
