@@ -23,7 +23,7 @@ export interface FaultLimits {
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
   /**
-   * Length of the simulated fork, blocks. It is shorter than the confirmation depth, since the indexer correctly
+   * Length of the simulated fork, blocks. Keep it shorter than the confirmation depth, since the indexer correctly
    * confirms a longer fork.
    */
   forkBlocks: number

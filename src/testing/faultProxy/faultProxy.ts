@@ -24,7 +24,7 @@ export interface FaultProxyOptions {
    * faults.
    */
   seed: number
-  /** Default none. */
+  /** Faults to inject. Default: none. */
   faults?: Faults
   limits?: Partial<FaultLimits>
   /** Called for each injected fault. */
@@ -50,7 +50,7 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-/** Starts a proxy for HTTP and WebSocket on one loopback port. */
+/** Starts a proxy that injects faults into HTTP and WebSocket connections to a node, on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   let faults = options.faults ?? {}
   const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<

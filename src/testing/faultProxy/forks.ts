@@ -15,13 +15,16 @@ interface Log {
 export type ForkedChains = ReturnType<typeof createForks>
 
 /**
- * Simulates another fork than the node's. It branches off a few blocks below the head, with other bidders in its logs.
- * Blocks once returned stay available by hash, as on a node of that fork.
+ * Simulates a fork that the node is not on. It branches off a few blocks below the head, with other bidders in its
+ * logs. Blocks once returned stay available by hash, as on a node of that fork.
  * @param forkBlocks length of the fork, shorter than the confirmation depth, since the indexer correctly confirms a
  * longer fork.
  */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
-  /** The node's block for each fork hash, and the number of fork blocks down to it. */
+  /**
+   * For the hash of each block of the fork: the hash of the node's block at that height, and the block's place in the
+   * fork, from 1 upwards.
+   */
   const returned = new Map<string, { real: string; depth: number }>()
 
   // a block contains its parent's hash, so its own hash depends on the number of fork blocks below
@@ -55,7 +58,10 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 
   return {
-    /** The fork's block. Null where the fork has the same block as the node. */
+    /**
+     * The fork's answer to `eth_getBlockByNumber`. Null for other calls, and where the fork has the same block as the
+     * node.
+     */
     async block(call: RpcCall, depth: number): Promise<RpcAnswer | null> {
       if (call.method !== 'eth_getBlockByNumber') return null
       const answer = await upstream(call.method, call.params)
@@ -64,7 +70,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
       const left = forkBlocks - ((await readHeadNumber(upstream)) - Number(block.number))
       return left < 1 ? null : { result: forked(block, Math.min(depth, left)) }
     },
-    /** Answer about a known block of the fork. Null for other queries. */
+    /** Answer to a query by the hash of a fork block that was returned before. Null for other queries. */
     async known({ method, params }: RpcCall): Promise<RpcAnswer | null> {
       const [first] = params
       if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first))

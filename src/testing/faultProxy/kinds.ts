@@ -48,8 +48,8 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 ]
 
 /**
- * A call of a method with its ordinal, from 1. A batch has the method `batch`, and a message that the node sends has
- * `notification`.
+ * A call of a method, with its ordinal among the calls of this method, from 1. A batch has the method `batch`, and a
+ * message that the node sends has `notification`.
  */
 export interface FaultRequest {
   method: string
@@ -65,7 +65,10 @@ export type Faults =
 export const NOTIFICATION_METHOD = 'notification'
 export const BATCH_METHOD = 'batch'
 
-/** True if a fault applies to a call. Calls in a batch share its connection and body. */
+/**
+ * True if a fault applies to a call. A call in a batch has only the faults of answers, since the batch has one
+ * connection and body.
+ */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
   if (method === NOTIFICATION_METHOD) return kind === 'delay' || kind === 'drop'
@@ -75,7 +78,10 @@ function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
 
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
 
-/** Chooses a call's fault, at most one, only by seed, method and ordinal. */
+/**
+ * Chooses a call's fault, at most one. Probabilities are applied by seed, method and ordinal only, so the choice is
+ * reproducible.
+ */
 export function chooseFault(
   seed: number,
   faults: Faults,

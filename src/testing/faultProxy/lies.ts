@@ -3,7 +3,7 @@ import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upst
 
 /** Larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
-/** Largest lead of a plausible wrong head. */
+/** Most by which a plausible wrong head, or wrong nonce, is ahead of the right one. */
 const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 
@@ -28,7 +28,8 @@ export async function wrongAnswerTo(
   upstream: Upstream,
   next: Next,
 ): Promise<RpcAnswer | null> {
-  // a block by its number is compared by hash; only the head is taken from one node
+  // a block requested by number is not falsified: the daemon checks it by its hash. Only the head is taken from one
+  // node.
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)
   if (result === undefined || result === null) return null

@@ -1,4 +1,6 @@
-/** An error answer in the wording of a node or provider. With code 0 it is plain text. */
+/**
+ * An error answer in the wording of a node or provider. With code 0 the response is `message` as plain text, not JSON.
+ */
 export interface NodeErrorText {
   /** HTTP status. */
   status: number
@@ -20,7 +22,7 @@ export const RANGE_LIMIT_ERRORS: readonly NodeErrorText[] = [
   { status: 200, code: -32000, message: 'logs matched by query exceeds limit of 10000' },
 ]
 
-/** Answers of status 429. */
+/** Refusals for too many requests, with HTTP status 429. */
 export const RATE_LIMIT_ERRORS: readonly NodeErrorText[] = [
   { status: 429, code: 0, message: 'Too Many Requests' },
   { status: 429, code: -32005, message: 'project ID request rate exceeded' },

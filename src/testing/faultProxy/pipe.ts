@@ -37,7 +37,7 @@ export function createFaultyPipe(options: PipeOptions) {
   const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const take = countRequests()
-  /** Newest answer by method, for a client that has to get another client's answer. */
+  /** Newest answer by method, which the fault `wrong_id` returns to the next call of the method. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
@@ -49,7 +49,7 @@ export function createFaultyPipe(options: PipeOptions) {
       ? 'lie'
       : chooseFault(seed, faults(), request, { isInBatch })
 
-  /** Answers one call, wrongly if its fault is one of answers. */
+  /** Answers one call, wrongly if `kind` is a fault of answers. */
   const answer = async (
     call: RpcCall,
     request: FaultRequest,
@@ -114,7 +114,7 @@ export function createFaultyPipe(options: PipeOptions) {
         return worded({ status: 502, code: -32000, message }, null)
       }
     },
-    /** Fault of a message that the node sends. */
+    /** Chooses the fault and delay of a message that the node sends over a WebSocket. */
     notification(): { kind: FaultKind | null; delayMs: number } {
       const request = take(NOTIFICATION_METHOD)
       const kind = chooseFault(seed, faults(), request)
@@ -161,7 +161,9 @@ function countRequests() {
   }
 }
 
-/** Parameters that ask for an old block instead of `finalized`, while finality stalls. */
+/**
+ * Parameters with `finalized` replaced by `block`, while finality stalls at that block. Null: finality does not stall.
+ */
 const withFinalized = (params: readonly unknown[], block: string | null): readonly unknown[] =>
   block === null ? params : params.map((param) => (param === 'finalized' ? block : param))
 

@@ -5,11 +5,11 @@ export const LOOPBACK_HOST = '127.0.0.1'
 /** A TCP proxy whose connections can fall silent without an end, as behind a fail-over, a firewall or a lost host. */
 export interface TcpProxy {
   readonly port: number
-  /** Ports of the live connections on the server's side. */
+  /** Local ports of the proxy's live connections to the server. */
   upstreamPorts(): ReadonlySet<number>
   /** Keeps all connections, including new ones, open without passing any byte. `restore` passes the waiting bytes. */
   hold(): void
-  /** Silences the present connections for good. New ones work. */
+  /** Silences the present connections until `restore` resets them. New ones work. */
   forget(): void
   /** Resets every connection, and every new one until `restore`. */
   cut(): void
