@@ -7,28 +7,28 @@ const READY_POLL_MS = 30
 const STOP_GRACE_MS = 12_000
 
 /**
- * Node's flags for a daemon: the young generation's size of Node 20 and 22. Node 24 allows four times as much, which
- * makes a catch-up no faster and takes 100 MiB more.
+ * Node's flags for a daemon: they set the size that Node 20 and 22 give the heap's young generation. Node 24 allows
+ * four times as much, which makes a catch-up no faster and takes 100 MiB more.
  */
 export const DAEMON_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
 
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonProcess {
-  /** Process id of the newest run. */
+  /** Process id of the process that was started last. */
   readonly pid: number
   /** Sends a signal and waits for the process to end. */
   kill(signal: NodeJS.Signals): Promise<void>
   /** Ends the daemon by SIGTERM, starts it again and waits until it is ready. `env` is added to the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
-  /** Ends the daemon by SIGKILL and starts it again without waiting, for runs that will be killed. */
+  /** Ends the daemon by SIGKILL and starts it again without waiting, for tests that kill the daemon again. */
   spawn(env?: DaemonEnvironment): Promise<void>
-  /** @throws Error with the reasons when it ends or is not ready in time */
+  /** @throws Error with the reasons when the daemon ends or is not ready in time */
   waitUntilReady(): Promise<void>
-  /** Resolves at the end of the newest run. */
+  /** Resolves when the process that was started last ends. */
   exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   isRunning(): boolean
-  /** Logs of all runs. */
+  /** Whole log file, since the first start. */
   logs(): string
 }
 
@@ -38,7 +38,7 @@ export interface DaemonOptions {
   /** Base address of the operator's routes. */
   opsUrl: string
   logFile: string
-  /** Called when the process ends without a request. */
+  /** Called when the process ends although this handle did not end it. */
   onEnd: () => void
 }
 
@@ -47,7 +47,10 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const { command, args } = await programCommand('cli')
   let child: WatchedChild
   let isAskedToEnd = false
-  /** Set once the child reports ready over IPC. Before, another process may be listening on the port. */
+  /**
+   * Set once the child reports over IPC that it listens on its ports. Before, another process may be listening on the
+   * port.
+   */
   let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
@@ -117,12 +120,12 @@ async function waitForReady(
 /** True if a problem is a halted chain, for which waiting does not help. */
 export const isHaltedChainProblem = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Alarm of requests that failed in the last minute. */
+/** Alarm that requests failed in the last minute. */
 const PAST_FAILURES = 'ClusterdErrors'
 
 /**
- * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. Requests that
- * failed earlier stay a problem for a minute, but are no reason to wait.
+ * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. The alarm of
+ * earlier failed requests lasts a minute, and is left out, since there is no reason to wait for its end.
  */
 export async function readDaemonReadiness(
   opsUrl: string,
@@ -142,7 +145,10 @@ export async function readDaemonReadiness(
   }
 }
 
-/** Last lines of the output that are not JSON: one line, or a line for each fault. */
+/**
+ * The child's last message that starts with "clusterd: ", without JSON log lines. It has one line, or a line for each
+ * fault. Without such a message: the last line of the output.
+ */
 function lastSentence(child: WatchedChild): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))

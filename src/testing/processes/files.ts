@@ -66,13 +66,16 @@ function isLiveHolder(content: string): boolean {
   return identity !== undefined && identity.startedAt === startedAt
 }
 
-/** Removes a dead holder's lock. The rename shows whether another process was faster. Its lock is then put back. */
+/**
+ * Removes a dead holder's lock. After the rename, the content shows whether another process has taken the lock
+ * meanwhile. If so, the file is put back.
+ */
 function takeAway(file: string, expected: string): void {
   const aside = `${file}.stale.${randomUUID()}`
   try {
     fs.renameSync(file, aside)
   } catch (error) {
-    // another user's file in a shared folder is kept
+    // another user's file in a shared folder can't be renamed
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return // removed by another process
   }

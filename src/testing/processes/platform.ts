@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 /** Native programs of the local world that come from npm. */
 export type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
-/** npm package of a native part for a platform (`process.platform`, `process.arch`). */
+/** npm package of a native program for a platform (`process.platform`, `process.arch`). */
 export function nativeProgramPackage(part: NativeProgram, platform: string, arch: string): string {
   switch (part) {
     case 'anvil':
@@ -15,7 +15,7 @@ export function nativeProgramPackage(part: NativeProgram, platform: string, arch
   }
 }
 
-/** How to run without the npm package. */
+/** What to do where a program's npm package is not installed, for the error message. */
 const INSTEAD: Record<NativeProgram, string> = {
   anvil:
     'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
@@ -23,14 +23,14 @@ const INSTEAD: Record<NativeProgram, string> = {
   Surfpool: 'set SOLANA_RPC_URL to a local cluster with a faucet',
 }
 
-/** Reason of a missing part: npm has none for the platform, or did not install it. */
+/** Error message for a missing program: npm has no package of it for the platform, or did not install the package. */
 export const missingProgramReason = (part: NativeProgram, platform: string, arch: string): string =>
   `package ${nativeProgramPackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
 
 /**
- * Path of a file in a part's package.
+ * Path of a file in a program's npm package.
  * @param file default: the package's main file
- * @param within package that depends on the part's package
+ * @param within package that depends on the program's package, and from which the latter is resolved
  * @throws Error with one line that says what to install
  */
 export function locateNativeProgram(part: NativeProgram, file = '', within?: string): string {

@@ -17,7 +17,7 @@ const NEXT_PORT_TRIES = 200
 const count = FREE_PORTS.below - FREE_PORTS.from
 let next = (process.pid * PORTS_APART) % count
 
-/** A free port on loopback. The port is claimed as `nextFreePort` claims its ports. */
+/** A free port on loopback, claimed until this process ends. */
 export async function freePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * First free port from `preferred` upwards on loopback. Claimed for the life of this process, so that concurrent
+ * First free port from `preferred` upwards on loopback. The port is claimed until this process ends, so that concurrent
  * launchers choose different ports even before binding.
  * @throws Error when none of the next 200 ports is free
  */
@@ -43,8 +43,8 @@ export async function nextFreePort(preferred: number): Promise<number> {
 const claims: FileLock[] = []
 
 /**
- * Claims a port until this process ends. False where a process (or this one) has claimed it, or another user's file
- * blocks it.
+ * Claims a port until this process ends. False where another process or this one has claimed the port, or the lock file
+ * can't be written.
  */
 function claim(port: number): boolean {
   try {

