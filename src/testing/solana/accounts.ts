@@ -8,7 +8,7 @@ const ACCOUNTS = 5
 
 export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 
-/** Key pair of an operator account. It is public, like all local keys. */
+/** Key pair of an account that the local world uses for its own work. The key is public, like all local keys. */
 export const solanaOperator = (operator: SolanaOperator): Keypair =>
   localKey(`operator ${operator}`)
 

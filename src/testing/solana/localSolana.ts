@@ -8,20 +8,21 @@ export interface LocalSolanaOptions extends SetUpOptions {
   logFile?: string
   /** Receives the reason why Solana was not started. */
   log?: (line: string) => void
-  /** Called as soon as a process runs. */
+  /** Called with Surfpool as soon as its process runs. */
   onSpawn?: (surfpool: Surfpool) => void
 }
 
-/** A local Solana cluster with the registrar deployed and initialized. */
+/** A local Solana cluster with the registrar (the program that takes payments) deployed and initialized. */
 export interface LocalSolana extends ReadySolana {
-  /** Undefined for a given cluster. */
+  /** Undefined if `rpcUrl` gave a running cluster instead. */
   surfpool: Surfpool | undefined
   /** Ends everything that this start created. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a local Solana: Surfpool with the registrar under a fresh key, authorities and payers with SOL.
+ * Starts a local Solana: Surfpool with the registrar under a fresh key, and accounts of authorities and payers with
+ * SOL.
  * @returns null, after one line to `log`, where Surfpool's package is not installed and no cluster is given
  * @throws Error when Surfpool does not start or the given cluster has no faucet
  */

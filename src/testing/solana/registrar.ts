@@ -8,12 +8,12 @@ import { solanaOperator } from './accounts.js'
 import { sendSolana } from './sendSolana.js'
 import { writeSolanaProgram } from './surfpool.js'
 
-/** Seven days. */
+/** Time after which a payment can be reclaimed: seven days. */
 const RECLAIM_SECONDS = 604_800n
 
 /**
- * Deploys the registrar under a fresh key and initializes it for the world's operators. `payer` becomes its upgrade and
- * admin authority and needs about a quarter of a SOL.
+ * Deploys the registrar under a fresh key and initializes it with the local world's accounts for relaying and treasury.
+ * `payer` becomes its upgrade and admin authority and needs about a quarter of a SOL.
  * @param surfpool the cluster if it is a Surfpool, which accepts a program without transactions
  * @returns the program's id and the slot of its deployment
  */

@@ -27,7 +27,7 @@ export async function sendSolana(
     ...instructions,
   )
   transaction.sign(...signers)
-  // without preflight, a failing transaction is included in a block, as one from a wallet that skips it
+  // without preflight, a failing transaction is included in a block, as when a wallet skips the preflight
   const signature = await connection.sendRawTransaction(transaction.serialize(), {
     skipPreflight: true,
   })
@@ -35,7 +35,7 @@ export async function sendSolana(
   return signature
 }
 
-/** Waits for commitment "confirmed". @throws as `sendSolana` */
+/** Waits until transactions have commitment "confirmed". @throws the errors of `sendSolana` */
 export async function confirmSolana(
   connection: Connection,
   signatures: readonly string[],

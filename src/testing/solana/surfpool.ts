@@ -17,7 +17,7 @@ const STOP_GRACE_MS = 2_000
 export interface SurfpoolOptions {
   /** Duration of a slot, ms. Default 400, as on the public clusters. */
   slotMs?: number
-  /** File for its output. Default: in the system's temporary folder. */
+  /** File for Surfpool's output. Default: in the system's temporary folder. */
   logFile?: string
 }
 

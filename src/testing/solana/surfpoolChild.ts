@@ -1,6 +1,9 @@
 import { createRequire } from 'node:module'
 
-/** Message that configures the child process of `startSurfpool`. The child ends with its parent. */
+/**
+ * Program of the child process of `startSurfpool`. The parent sends a `SurfpoolRequest` first. The child ends with its
+ * parent.
+ */
 
 export interface SurfpoolRequest {
   /** Path of the native module. */
@@ -11,8 +14,8 @@ export interface SurfpoolRequest {
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
 /**
- * The part of surfpool-sdk-* that we use, which has no types. `offline` ignores public clusters, and `clock` makes
- * slots by time.
+ * The part of the npm packages surfpool-sdk-* that is used here. They have no types. `offline` ignores public clusters,
+ * and `clock` makes slots by time.
  */
 interface SurfpoolSdk {
   Surfnet: {
@@ -29,12 +32,15 @@ interface Surfnet {
   wsUrl: string
   /** Returns the events since the last call. A full queue blocks the cluster for good. */
   drainEvents(): unknown[]
-  /** Advances the clock. @throws Error for a time before its own */
+  /** Advances the cluster's clock. @throws Error for a time before the clock's */
   timeTravelToTimestamp(ms: number): unknown
 }
 
 const TEND_EVERY_MS = 500
-/** Largest lag of the clock, ms. It counts slots, which are late under load, and payments would get earlier times. */
+/**
+ * The cluster's clock is moved forward to this many ms behind the system's time. The clock counts slots, which are late
+ * under load, so payments would get too early times.
+ */
 const CLOCK_LAG_MS = 500
 
 /** Keeps references to the clusters: garbage collection would end them. */

@@ -3,7 +3,7 @@ import type { LocalNodeCluster } from '../cluster.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
-/** The local price feeds are never updated, however long the world runs. */
+/** Maximum age of a price: ten years, since the local price feeds are never updated, however long the world runs. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 /** 0.01 SOL, the price of a name of the paid community. */
 const PRICE_LAMPORTS = 10_000_000n
@@ -15,7 +15,10 @@ interface WorldOptions {
   solanaRpcUrl?: string
 }
 
-/** Starts Solana, if the options choose it, with a registrar for each network. Undefined, with a log line, where Solana can't run. */
+/**
+ * Starts Solana, if the options choose it, with a registrar for each network. Undefined where they do not, and, with a
+ * log line, where Solana can't run.
+ */
 export async function startLocalSolanaCluster(
   sandbox: Sandbox,
   options: WorldOptions,
