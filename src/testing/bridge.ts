@@ -8,7 +8,9 @@ import { withPostgres } from './processes/postgresClient.js'
 export interface Bridge {
   /** Holds all messages until `release`: their status stays `bridging`. */
   hold(): Promise<void>
-  /** Delays each message that is sent from now on, after it is confirmed. */
+  /**
+   * Delays the delivery of each message that is sent from now on. The delay begins after the message's confirmation.
+   */
   delay(ms: number): Promise<void>
   /** Ends `hold` and `delay`: all waiting messages continue at once. */
   release(): Promise<void>
@@ -19,12 +21,15 @@ const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}
 /** Delay of a held job, ms. */
 const FOR_EVER_MS = 10 ** 12
 const NAME = 'clusterd_testing_hold'
-/** The relayer ends a wait that is longer than its longest back-off. This trigger restores the wait of held jobs. */
+/**
+ * Name of a trigger that keeps the delay of held jobs: without it, the relayer ends a wait that is longer than its
+ * longest back-off.
+ */
 const KEEP = `${NAME}_keep`
 
 /**
- * Controls the bridge of a world. A trigger gives new jobs of the relayer a later time. The daemon does not know about
- * it and does all other work.
+ * Controls the delivery of messages between a local world's chains. Database triggers give the relayer's new delivery
+ * jobs a later time. The daemon does not know about them and does all other work.
  */
 export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
@@ -50,7 +55,7 @@ export function createBridge(databaseUrl: string): Bridge {
     })
   return {
     async delay(ms) {
-      // an invalid value fails in the trigger, and with it each job of the daemon
+      // an invalid value would make the trigger fail, and with it each of the daemon's inserts of a job
       assertWholeNumber('delay', Math.ceil(ms), 0)
       await delay(ms)
     },

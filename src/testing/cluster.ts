@@ -4,18 +4,18 @@ import type { DaemonEnvironment } from './processes/daemonProcess.js'
 import type { SeedPrice } from './world.js'
 
 /**
- * A cluster of a chain family other than EVM. It serves all networks of a world, which are numbered in the order of
- * their hubs.
+ * A node cluster of a chain family other than EVM, such as a local Solana. It serves all networks of a local world.
+ * `index` numbers the networks in the order of their hubs.
  */
 export interface LocalNodeCluster {
-  /** Key of its settings in the chains file, and of its addresses in the world. */
+  /** Key of the cluster's settings in the chains file, and of its addresses in `WorldNetwork`. */
   readonly key: LabelledFamilyKey
   /** Environment variables with the cluster's keys for the daemon. */
   readonly env: DaemonEnvironment
   /** Settings in the chains file, for the network with this hub. */
   settings(index: number, hub: RunningChain, pollMs: number): object
-  /** Addresses of a network. */
+  /** For clients of a network: the cluster's URLs, and the address of the network's program. */
   addresses(index: number): object
-  /** Price of the seeded paid community. */
+  /** Price, on this cluster, of a name in the seeded paid community. */
   readonly price: SeedPrice
 }

@@ -12,17 +12,17 @@ import {
   type WorldNetwork,
 } from './world.js'
 
-/** Names that `accounts.evm[0]` holds on each network. */
+/** Names of the two seeded communities. On each network, `accounts.evm[0]` holds both names. */
 export const OPEN_COMMUNITY = 'club'
 export const PAID_COMMUNITY = 'guild'
 
-/** 0.001 of a chain's coin, and 5 of the token with 18 decimals. */
+/** Prices of a name in the paid community: 0.001 of a chain's coin, or 5 of the hub's token (18 decimals). */
 const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
 
 /**
- * Makes both names communities unless they are. One is free for everybody. The other is paid on every chain of the
- * network, in coins and, on the hub, also in its token.
+ * Makes communities of both names. The names in one community are free for everybody. Those in the other are paid for,
+ * on every chain of the network in its coin, and on the hub also in the local token.
  * @returns undefined where `accounts.evm[0]` does not hold the names
  */
 export async function seedCommunities(

@@ -2,7 +2,10 @@ import type { LabelledFamilyKey } from '../registry/families.js'
 import type { LocalNodeCluster } from './cluster.js'
 import { startLocalSolanaCluster } from './solana/worldCluster.js'
 
-/** Starts the clusters of a world, by family. Undefined for a family without one. */
+/**
+ * Starts a local world's node clusters of chain families other than EVM. @returns clusters by family; undefined for a
+ * cluster that was not started
+ */
 export const startLocalNodeClusters = async (
   ...world: Parameters<typeof startLocalSolanaCluster>
 ) =>

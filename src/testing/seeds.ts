@@ -17,20 +17,20 @@ import {
   type WorldOperator,
 } from './world.js'
 
-/** Names of the seeds. Two wallets bid for the first. The winner also has the second. Nobody gets the others. */
+/** Names of the seeds. Two wallets bid for the first name. A third wallet gets the second. Nobody gets the last two. */
 const CONTESTED_NAME = 'seedling'
 const NEIGHBOUR_NAME = 'neighbour'
 const WAITING_NAME = 'latecomer'
 const TRAVELLING_NAME = 'traveller'
 const BID_WEI = parseEther('0.01')
-/** Fees that determine the order of the bids in a block. */
+/** Priority fees, which determine the order of the bids in a block. */
 const FIRST_FEE_WEI = parseGwei('3')
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
 /** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
 const UNREACHED_NONCE = 1_000
-/** Blocks mined at the start, so that confirmation does not wait for the block time. */
+/** Blocks mined after seed transactions, so that their confirmation does not wait for the block time. */
 const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
@@ -98,7 +98,9 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   }
 }
 
-/** The first bid of each of the two seed wallets for the contested name. Undefined unless both have bid. */
+/**
+ * Transactions of the first bids of the winner and the loser for the contested name. Undefined unless both have bid.
+ */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
   const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
@@ -113,7 +115,10 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
 
 // ---- a transaction that stays in the hub's mempool
 
-/** Anvil loses its mempool at its end. So the same bytes, with the same hash, are sent at every start. */
+/**
+ * Sends a bid that stays pending. Anvil loses its mempool when it ends. So the same bytes, with the same hash, are sent
+ * at every start.
+ */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const { reader } = localClients(chain)
   const account = operatorAccount('seedWaiter')
@@ -143,7 +148,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   return sent!
 }
 
-// ---- shared
+// ---- used for bids and for messages
 
 /** Filter for all logs of the hub or the spoke. */
 const ofContract = ({ config }: LocalChain) => ({

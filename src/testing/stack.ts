@@ -50,7 +50,10 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   networks?: readonly N[]
   /** Network labels of the chains to start. Each spoke needs its hub. Default: all chains of the networks. */
   chains?: readonly L[]
-  /** Starts Solana, if Surfpool runs here or a cluster is given. Default: unless `chains` are given. */
+  /**
+   * True to start Solana, if Surfpool is installed or a cluster is given. Default: true, but false where `chains` are
+   * given.
+   */
   solana?: boolean
   /** RPC URL of a running local Solana cluster with a faucet, to use instead of Surfpool. */
   solanaRpcUrl?: string
@@ -95,11 +98,11 @@ export interface Stack<N extends Network = Network> extends World<N> {
     /** Sets dollars per SOL and per ether on the hub of a network. Default: mainnet. */
     set(dollars: { sol?: number; ether?: number }, network?: N): Promise<void>
   }
-  /** Embedded server. Undefined where a database was given. */
+  /** Embedded PostgreSQL server. Undefined where `databaseUrl` was given. */
   readonly postgres: PostgresHandle | undefined
   /** Undefined in a world without Solana. */
   readonly solana: LocalSolana | undefined
-  /** Resolves with a sentence when a process of the world ends without a request. */
+  /** Resolves with a sentence when a process of the world ends unexpectedly. */
   readonly failed: Promise<string>
   /** Ends every process and removes a temporary home. Idempotent. */
   stop(): Promise<void>
@@ -108,7 +111,8 @@ export interface Stack<N extends Network = Network> extends World<N> {
 /**
  * Starts a whole local world: PostgreSQL, the chains of the networks with the contracts deployed, a few registered
  * names, and the daemon. A home folder that was used before continues with its data, also after kill -9. Only a killed
- * chain may have lost up to a minute. Any number of worlds can run at the same time, one for each home folder.
+ * chain may have lost up to a minute of blocks. Any number of worlds can run at the same time, one for each home
+ * folder.
  * @throws Error with one sentence when the home folder is in use, a port is taken, a package is missing, ...
  */
 export async function startStack<N extends Network = Network, L extends ChainLabel = ChainLabel>(
@@ -190,7 +194,7 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds, clusters)
-  // a second process of this world uses free ports
+  // ports 0: a second daemon that is started with this environment chooses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 

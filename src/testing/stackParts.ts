@@ -33,7 +33,7 @@ export const LOCAL_SECRET_KEYS = {
 }
 
 export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' | 'kill'> {
-  /** Restarts it on the same port. */
+  /** Restarts PostgreSQL on the same port. */
   restart(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** Port of the API or of the operator's routes. @throws Error when the requested port is taken */
+/** The requested port of the API or of the operator's routes, or a free port. @throws Error when the port is taken */
 export async function requireFreePort(
   variable: string,
   wanted: number | undefined,
@@ -99,7 +99,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
 }
 
-/** The port of the earlier start, so that an open database client keeps working. */
+/** The port of the earlier start, so that an open database client keeps working, or else a free port. */
 async function lastPort(file: string): Promise<number> {
   const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
   const port = last > 0 && (await isPortFree(last)) ? last : await freePort()

@@ -11,9 +11,9 @@ const POLL_MS = 50
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
-  /** Waits on the testnet. */
+  /** True to ask for the testnet instead of mainnet. */
   testnet?: boolean
-  /** Default 30 s. */
+  /** Time limit of the wait, ms. Default: 30,000. */
   deadlineMs?: number
   /** Called at each change of the status. */
   onChange?: (status: TransactionStatus) => void

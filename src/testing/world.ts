@@ -8,7 +8,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
 import { writeAtomically } from './processes/files.js'
 
-/** A local world. All its keys are public. */
+/** A local world: addresses, accounts and seeds. All its keys are public. */
 export interface World<N extends Network = Network> {
   /** Base address of the API. */
   api: string
@@ -36,7 +36,7 @@ export interface WorldNetwork extends Partial<Record<LabelledFamilyKey, WorldPro
 }
 
 interface WorldChain {
-  /** Network label of the interface: "1", "8453", ... */
+  /** The chain's network label in the API: "1", "8453", ... */
   network: string
   /** Local chain id, so that no signature can be replayed on the public chain. */
   chainId: number
@@ -63,7 +63,7 @@ export interface WorldSpoke extends WorldChain {
 export interface WorldEns {
   registry: Hex
   universalResolver: Hex
-  /** The EnsResolver of `parent`, as set in the registry. The universal resolver finds it there. */
+  /** Address of the contract EnsResolver, which `registry` has as the resolver of `parent`. */
   resolver: Hex
   /** Contract in which accounts of the hub's chain set their primary names. */
   reverseRegistrar: Hex
@@ -74,7 +74,7 @@ export interface WorldEns {
 /** The program that takes payments on a cluster. */
 interface WorldProgram {
   rpcUrl: string
-  /** It changes at every start of the world. */
+  /** Address of the program, another at every start of the world. */
   programId: string
 }
 
@@ -103,9 +103,9 @@ export interface SeedPrice {
   recipient: string
 }
 
-/** Seeded communities. */
+/** The two communities that the seeds make. */
 export interface SeedCommunities {
-  /** Holder of both names: `accounts.evm[0]`. */
+  /** Holder of both communities' names: `accounts.evm[0]`. */
   admin: Hex
   /** A community whose names are free for everybody. */
   open: { name: string }
@@ -117,7 +117,7 @@ export interface Seed {
   name: string
   owner: Hex
   tx: {
-    /** Two bids for the name on the hub. */
+    /** The winning bid (`finalized`) and the losing one (`lost`) for the name, on the hub. */
     finalized: Hex
     lost: Hex
     /** Transaction on the hub that can't be mined, since its sender's earlier nonces are unused. */
@@ -125,12 +125,12 @@ export interface Seed {
     /** Message of a spoke above the relayer's spend cap, and therefore parked. Absent in a world without spokes. */
     bridging?: Hex
   }
-  /** Absent where another wallet holds the names. */
+  /** Absent where another wallet holds the communities' names. */
   communities?: SeedCommunities
 }
 
 const EVM_ACCOUNTS = 10
-/** Account index of the mnemonic for the world's own work. Users have no wallet there. */
+/** BIP-44 account index of the keys for the local world's own work. Users' wallets have index 0. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
@@ -138,7 +138,7 @@ export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 let root: HDKey | undefined
 const known = new Map<string, TestAccount>()
 
-/** Account of the well-known mnemonic (BIP-39, BIP-44). viem derives it on each call. */
+/** Account of the well-known mnemonic (BIP-39, BIP-44). It is cached, since viem would derive the key on each call. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
   if (known.has(path)) return known.get(path)!
@@ -156,10 +156,10 @@ export function worldAccounts(): EvmAccount[] {
   })
 }
 
-/** The first of them, which holds the seeded communities. The seeds use no other. */
+/** The first of `worldAccounts`, which holds the seeded communities. The seeds use no other account of that list. */
 export const seededCommunityOwner = (): EvmAccount => worldAccounts()[0]!
 
-/** Roles of the world's own work on EVM chains. */
+/** Roles of the accounts that the local world uses for its own work on EVM chains. */
 export type WorldOperator = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
@@ -176,7 +176,7 @@ const OPERATORS = [
   'ensGateway',
 ] as const
 
-/** Account of a role. It is not among `worldAccounts`. */
+/** Account of a role in the local world. It is not among `worldAccounts`. */
 export function operatorAccount(operator: WorldOperator): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
