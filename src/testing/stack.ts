@@ -44,9 +44,9 @@ const DEFAULT_BLOCK_MS = 1_000
 const LEAST_BLOCK_MS = 10
 
 export interface StackOptions<N extends Network = Network, L extends ChainLabel = ChainLabel> {
-  /** Folder of the world, which is kept. Default: a temporary folder, which `stop` removes. */
+  /** Home folder of the local world, which `stop` keeps. Default: a temporary folder, which `stop` removes. */
   home?: string
-  /** Default: the networks of `chains`, or else both. */
+  /** Networks to start. Default: the networks of `chains`, or else both. */
   networks?: readonly N[]
   /** Network labels of the chains to start. Each spoke needs its hub. Default: all chains of the networks. */
   chains?: readonly L[]
@@ -74,7 +74,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   testWallet?: boolean
   /** Receives a line for each step of the start. */
   log?: (line: string) => void
-  /** Additional environment of the daemon. */
+  /** Additional environment variables of the daemon. */
   daemonEnv?: DaemonEnvironment
 }
 
@@ -136,7 +136,7 @@ export interface AttachOptions
   rpcUrl: string
 }
 
-/** Starts a world whose mainnet hub, label "1", is a running development chain. */
+/** Starts a local world whose mainnet hub, label "1", is a running development chain. */
 export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
@@ -145,7 +145,8 @@ async function build<N extends Network>(
   definitions: readonly ChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
-  removeWorld(sandbox.home) // left by a killed run; written anew once this one is ready
+  // a killed start may have left the files. They are written again once this world is ready
+  removeWorld(sandbox.home)
 
   // chosen before anything starts, so that a taken port is reported at once
   const [port, opsPort] = await allSettledOrThrow([

@@ -27,7 +27,9 @@ interface WorldAccounts {
   solana: SolanaAccount[]
 }
 
-/** A network's chains. Clusters of other families are under the families' keys. */
+/**
+ * A network's chains in a local world. Node clusters of families other than EVM are under the family's key (`solana`).
+ */
 export interface WorldNetwork extends Partial<Record<LabelledFamilyKey, WorldProgram>> {
   hub: WorldHub
   spokes: WorldSpoke[]
@@ -71,7 +73,7 @@ export interface WorldEns {
   parent: string
 }
 
-/** The program that takes payments on a cluster. */
+/** The program that takes payments on a node cluster, such as Solana's. */
 interface WorldProgram {
   rpcUrl: string
   /** Address of the program, another at every start of the world. */
@@ -112,7 +114,7 @@ export interface SeedCommunities {
   paid: { name: string; prices: SeedPrice[] }
 }
 
-/** A seeded name with its owner, and one transaction for each lasting status. */
+/** A seeded name with its owner, and an example transaction for each lasting status. */
 export interface Seed {
   name: string
   owner: Hex
@@ -189,14 +191,14 @@ export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() 
 /** An EVM address left-padded to 32 bytes. */
 export const addressAsWord = (address: Hex): Hex => pad(lowerCaseAddress(address))
 
-/** Path of a home folder's world file. */
+/** Path of the file that describes a home folder's local world. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
 /** Path of the file with environment variables for commands, Foundry and Hardhat. */
 const envFile = (home: string): string => path.join(home, '.env')
 
 /**
- * Writes the world's files, readable by their owner only since they hold keys.
+ * Writes the files `stack.json` and `.env` of a local world. Only their owner can read them, since they hold keys.
  * @param env environment of the world's daemon
  */
 export function writeWorld<N extends Network>(
@@ -230,7 +232,9 @@ export function writeWorld<N extends Network>(
 const upperSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** The world of a home folder. Undefined when there is none. The world may have ended since. */
+/**
+ * Reads the description of a home folder's local world. Undefined when there is none. The world may have ended since.
+ */
 export function readWorld(home: string): World | undefined {
   try {
     return JSON.parse(fs.readFileSync(worldFile(home), 'utf8')) as World

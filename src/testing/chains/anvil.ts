@@ -23,7 +23,7 @@ export const TEST_MNEMONIC = 'test test test test test test test test test test 
 
 export interface AnvilOptions {
   chainId: number
-  /** Default: a free one. */
+  /** Port to listen on. Default: a free one. */
   port?: number
   /** Seconds between blocks, fractions allowed. 0: no mining. Absent: one block per transaction, at once (automine). */
   blockTimeS?: number

@@ -11,8 +11,8 @@ const ANSWER_MS = 5_000
 
 /**
  * Adds a running development chain (Foundry's anvil, Hardhat's node) to a local world: deploys the contracts on the
- * chain, and funds the world's accounts. The owner keeps control of its process and mining. A chain that mines on
- * demand confirms a transaction once `mine` adds blocks.
+ * chain, and funds the world's accounts. The chain's owner keeps control of its process and mining. A chain that mines
+ * on demand confirms a transaction once `mine` adds blocks.
  * @throws WorldError where no development chain answers
  */
 export async function attachChain(

@@ -46,7 +46,7 @@ export interface LocalChainOptions {
   /** LayerZero's endpoint id of the hub of the chain's network. */
   hubEid: number
   blockMs: number
-  /** The chain as an earlier start of the world recorded it. Undefined at the first start. */
+  /** The chain as an earlier start of the local world stored it. Undefined at the first start. */
   previous: StoredLocalChain | undefined
 }
 

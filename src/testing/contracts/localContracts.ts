@@ -44,7 +44,7 @@ interface LocalContracts extends HubOnlyContracts {
   contracts: ChainContracts
 }
 
-/** Deploys the contracts of a chain, unless an earlier start of the world deployed them. */
+/** Deploys the contracts of a chain, unless an earlier start of the local world deployed them. */
 export async function deployMissingContracts(
   chain: ChainDefinition & ChainAddress,
   hubEid: number,

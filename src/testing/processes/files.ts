@@ -18,7 +18,7 @@ export interface FileLock {
   release(): void
 }
 
-/** @returns the lock, or the holder's pid when a live process has it */
+/** Tries once to lock a file. @returns the lock, or the holder's pid when a live process has the lock */
 export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${randomUUID()}`
@@ -38,7 +38,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
   }
 }
 
-/** @throws Error when a live process still holds the lock after `deadlineMs` */
+/** Waits until it can lock a file. @throws Error when a live process still holds the lock after `deadlineMs` */
 export async function lockFile(file: string, deadlineMs: number): Promise<FileLock> {
   const end = performance.now() + deadlineMs
   for (;;) {

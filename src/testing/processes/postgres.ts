@@ -19,7 +19,7 @@ const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 export interface PostgresOptions {
   /** Data directory. Created by initdb if absent. */
   dataDir: string
-  /** Default: a free one. */
+  /** Port to listen on. Default: a free one. */
   port?: number
   /** File for the server's output. Default `<dataDir>.log`. */
   logFile?: string
@@ -210,7 +210,8 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
     unix_socket_directories: '',
     max_wal_size: '4GB',
     wal_compression: 'on',
-    // the indexes of a million names do not fit into the default of 128 MB; WAL buffers grow with it, from 4 to 16 MB
+    // the indexes of a million names do not fit into the default of 128 MB; WAL buffers grow with shared buffers, from
+    // 4 to 16 MB
     shared_buffers: '512MB',
     // crash recovery with one syncfs instead of an fsync per file, which saves seconds after a kill -9
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),

@@ -59,7 +59,7 @@ async function replaceGuard(file: string, log: (line: string) => void): Promise<
   writeAtomically(file, nameOf(startChildGuard()))
 }
 
-/** Ends every process of the world and releases the folder. */
+/** Ends every process of the local world, and unlocks its home folder or removes a temporary one. */
 export async function destroySandbox(sandbox: Sandbox): Promise<void> {
   sandbox.fail = () => {}
   removeWorld(sandbox.home)

@@ -17,7 +17,7 @@ const LOG_LINES = 10
 /** A program that listens on a port, and ends gracefully after SIGINT. */
 export interface ServerProgram {
   name: string
-  /** Default: a free one. */
+  /** Port to listen on. Undefined: a free one. */
   port: number | undefined
   commandFor(port: number): Omit<SpawnOptions, 'exitSignal'>
   isReady(child: WatchedChild, port: number): boolean
