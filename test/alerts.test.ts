@@ -8,7 +8,7 @@ import {
   LOW_BALANCE_LAMPORTS,
   LOW_RUNWAY_MS,
   OLD_JOB_ALARM_MS,
-  PAYMENT_SHORT_OF_TIME_SHARE,
+  PAYMENT_TIME_USED_ALARM_SHARE,
   STUCK_LOOP_ALARM_MS,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
@@ -168,7 +168,7 @@ const short = [
     state: 'sent',
     count: 1,
     oldestMs: NOW_MS,
-    heldShare: PAYMENT_SHORT_OF_TIME_SHARE + 0.01,
+    heldShare: PAYMENT_TIME_USED_ALARM_SHARE + 0.01,
   },
 ]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
@@ -227,7 +227,7 @@ const LIMITS: Partial<Record<AlarmName, number | null>> = {
   ClusterdLoopHangs: STUCK_LOOP_ALARM_MS / 1_000,
   ClusterdJobsWait: OLD_JOB_ALARM_MS / 1_000,
   ClusterdOwnErrors: INTERNAL_ERROR_ALARM_MS / 1_000,
-  ClusterdPaymentsShortOfTime: PAYMENT_SHORT_OF_TIME_SHARE,
+  ClusterdPaymentsShortOfTime: PAYMENT_TIME_USED_ALARM_SHARE,
   ClusterdErrors: FAILED_REQUESTS_ALARM_SHARE,
   ClusterdRelayerRunsDry: LOW_RUNWAY_MS / 1_000,
   ClusterdRelayAuthorityRunsDry: Number(LOW_BALANCE_LAMPORTS),

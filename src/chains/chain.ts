@@ -251,7 +251,7 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly explorer: string | null
   /** EIP-155 id of the chain, null where it has none. */
   readonly chainId: number | null
-  /** Most names in one quote. Absent: the limit of a request. */
+  /** Maximum number of names in one quote. Absent: the limit of a request. */
   readonly maxNames?: number
   /** Largest bid, wei. Absent: 2^256 - 1. */
   readonly maxAmountWei?: bigint

@@ -10,7 +10,7 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import type { RelayerState } from '../relayer/relayerTelemetry.js'
 import { installationStatus, type StatusSources } from './status.js'
 
-/** Most jobs on the page, the newest. */
+/** Maximum number of jobs on the page, the newest. */
 const JOBS_SHOWN = 100
 const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 

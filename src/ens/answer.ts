@@ -8,7 +8,7 @@ import type { EnsParent } from '../config/chainsFile.js'
  */
 const VALID_S = 300
 const STEP_S = 60
-/** Most signatures in the cache: making one takes a millisecond, or a call to a remote signer. */
+/** Maximum number of signatures in the cache: making one takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call of a resolver. */

@@ -28,7 +28,7 @@ import type { Network } from '../registry/primitives/network.js'
 /** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
-/** Most payments in one step: appending a batch locks the journal's head for some ms. */
+/** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
 const BATCH = 100
 /** Payers whose balances are read in parallel: each may take twenty calls. */
 const READS_AT_ONCE = 8
@@ -68,7 +68,10 @@ interface Read {
   isMet: boolean
 }
 
-/** Worker that runs `PaymentJudge`. @param notify notified when payments may have become confirmed */
+/**
+ * Worker that decides a network's payments for community names (`PaymentJudge`).
+ * @param notify wakes the worker when payments may have become confirmed
+ */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
   {

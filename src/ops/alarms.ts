@@ -16,7 +16,7 @@ export const DAY_MS = 86_400_000
  * A payment that has to be settled or released is short of time after this share of the time in which its payer cannot
  * reclaim it. It then raises an alarm, and its job comes before others.
  */
-export const PAYMENT_SHORT_OF_TIME_SHARE = 0.8
+export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8
 /** The balance of a relayer's account is low if it lasts for less than this time. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The balance of the relay authority on Solana is low below this: the fees of 2,000 transactions. */

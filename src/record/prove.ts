@@ -34,7 +34,7 @@ import {
 import type { LogRangeWidth } from './width.js'
 
 /** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
-export interface RecordAttachPoint {
+export interface ConfirmedRecordEnd {
   /** Hash of the last confirmed block; null before the first block. */
   lastHash: Buffer | null
   /** Running hashes over all logs so far. */
@@ -43,7 +43,7 @@ export interface RecordAttachPoint {
 
 /** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
 export type ProvedLogRange = ConfirmedLogRange &
-  RecordAttachPoint & { lastHash: Buffer; ground: TrustBasis }
+  ConfirmedRecordEnd & { lastHash: Buffer; ground: TrustBasis }
 
 export const hasRecordingContract = ({ config }: EvmChain): boolean =>
   recordingContracts(config).length > 0
@@ -107,10 +107,10 @@ const isUnknown = (error: unknown): boolean =>
  * is detected.
  * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
-export async function recordAttachPointOf(
+export async function confirmedRecordEndOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: RecordAttachPoint; ground: TrustBasis | null }> {
+): Promise<{ place: ConfirmedRecordEnd; ground: TrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = recordingContracts(config)
   const number = nextBlock - 1
@@ -194,7 +194,7 @@ const RECORDS_KEPT = 64
 interface RangesStart {
   from: number
   /** Last block and record before block `from`. */
-  before: RecordAttachPoint
+  before: ConfirmedRecordEnd
   /** Records that need not be read from nodes. */
   known: KnownChainRecords
   /** Number of nodes whose answers have to be equal. */
@@ -262,7 +262,7 @@ export function checkedLogRangeSource(
  */
 export async function proveLogsUpTo(
   chain: EvmChain,
-  before: RecordAttachPoint,
+  before: ConfirmedRecordEnd,
   blocks: { from: number; confirmed: number; width: LogRangeWidth; isHinted: boolean },
   top: BlockNumberAndHash & { record: AgreedAnswer<ChainRecord> },
   least: number,

@@ -47,14 +47,14 @@ import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
 const RELEASES_EVERY_MS = 60_000
-/** Most transactions in one step. */
+/** Maximum number of transactions in one step. */
 const TRANSACTIONS_AT_ONCE = 200
 /**
  * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
  */
 const OBSERVED_TOGETHER = 64
 const OBSERVATIONS_AT_ONCE = 16
-/** Most actions on one job in a step. From queued to sent takes two. */
+/** Maximum number of actions on one job in a step. From queued to sent takes two. */
 const MAX_ACTIONS = 6
 
 export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {

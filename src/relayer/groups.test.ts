@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
 import { createCommunityProgram } from '../chains/solana/community/program.js'
-import { createRegistrar } from '../chains/solana/registrar.js'
+import { createRegistrarClient } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind, SolanaJobTx } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
@@ -86,7 +86,7 @@ describe('jobs to start', () => {
   )
 
   it.each(KINDS)('fit into a transaction, in tokens that all differ: %s', (kind) => {
-    const registrar = createRegistrar(SystemProgram.programId.toBase58())
+    const registrar = createRegistrarClient(SystemProgram.programId.toBase58())
     const key = () => Keypair.generate().publicKey
     const own = Array.from({ length: MOST[kind] }, () => ({
       payer: key(),

@@ -41,7 +41,7 @@ export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'
   signer: TransactionSigner
   /** Highest price of a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
-  /** Most wei that the signer may commit in a day. */
+  /** Maximum wei that the signer may commit in a day. */
   dailyCapWei: bigint
   nowMs: () => number
   /** Runs work on one nonce, so that its error does not affect others. @returns null where the work failed */

@@ -2,7 +2,7 @@ import type { JobRow } from '../db/outbox/rows.js'
 import {
   alarmLogFields,
   OLD_JOB_ALARM_MS,
-  PAYMENT_SHORT_OF_TIME_SHARE,
+  PAYMENT_TIME_USED_ALARM_SHARE,
   type Problem,
 } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
@@ -35,7 +35,7 @@ export function outboxProblems({ network, relayers }: OutboxState, nowMs: number
     found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
     found(!isParked && ageMs > OLD_JOB_ALARM_MS, 'ClusterdJobsWait', waits)
     found(
-      heldShare !== null && heldShare > PAYMENT_SHORT_OF_TIME_SHARE,
+      heldShare !== null && heldShare > PAYMENT_TIME_USED_ALARM_SHARE,
       'ClusterdPaymentsShortOfTime',
       `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
     )

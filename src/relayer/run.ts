@@ -12,7 +12,7 @@ import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import type { RelayerState } from './relayerTelemetry.js'
 import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from './report.js'
 
-/** Most consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
+/** Maximum number of consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
 
 /** Dependencies that the leading process gives to a relayer's worker. */

@@ -16,7 +16,7 @@ import { groupJobs } from './groups.js'
 import {
   type JobPaymentView,
   paymentViewOf,
-  planBlockhashJob,
+  planSolanaJobStep,
   type SolanaClusterSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
@@ -140,7 +140,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
   async #act(rows: Group, seen: SolanaClusterSnapshot): Promise<boolean> {
-    const action = planBlockhashJob(rows[0]!, seen)
+    const action = planSolanaJobStep(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
     if (action.do === 'broadcast') await this.#broadcast(rows, action.tx)

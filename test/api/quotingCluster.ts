@@ -3,7 +3,7 @@ import { encodeAbiParameters } from 'viem'
 import type { RpcCall, RpcNodes } from '../../src/chains/rpc/nodes.js'
 import type { SolanaChainPort } from '../../src/chains/solana/port.js'
 import { createSolanaQuoter } from '../../src/chains/solana/quote.js'
-import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { SOLANA } from '../../src/registry/families.js'
 import type { Network } from '../../src/registry/primitives/network.js'
@@ -35,7 +35,7 @@ export function quotingCluster(network: Network): SolanaChainPort {
   const quote = createSolanaQuoter({
     config: { feeds } as unknown as SolanaConfig,
     network,
-    registrar: createRegistrar(key()),
+    registrar: createRegistrarClient(key()),
     quoteKey: Buffer.alloc(32, 1),
     rpc: nodes({ getLatestBlockhash: { value: { blockhash: key(), lastValidBlockHeight: 1 } } }),
     hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseSolanaSecretKey } from '../../src/config/solanaKey.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -10,7 +10,9 @@ import { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
 import { openRelayer } from '../support/bridgeWorld.js'
 import { takeLead } from '../support/lead.js'
 
-/** A relayer in its own process, which dies at a fail point. It ends normally only if the fail point is never passed. */
+/**
+ * A relayer in its own process, which dies at a fail point. It ends normally only if the fail point is never passed.
+ */
 export interface ChildOrder {
   databaseUrl: string
   failpoint: string
@@ -50,7 +52,7 @@ async function open(pool: pg.Pool, epoch: number) {
       commitment: 'confirmed',
       secretKey: parseSolanaSecretKey(secretKey)!,
       rpc: createSolanaRpc({ label: 'solana', urls: [rpcUrl] }),
-      registrar: createRegistrar(programId),
+      registrar: createRegistrarClient(programId),
     }),
   })
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
-import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { openSolanaChain } from '../../src/daemon/families/solana.js'
@@ -22,7 +22,7 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { runChild } from '../support/kill.js'
 import { outboxCommand } from './deliveries.js'
@@ -59,7 +59,7 @@ export async function startPaymentWorld() {
   if (!started) throw new Error('Surfpool is not installed on this platform')
   const solana = started
   const connection = new Connection(solana.rpcUrl, 'confirmed')
-  const registrar = createRegistrar(solana.programId)
+  const registrar = createRegistrarClient(solana.programId)
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
   const secretKey = keypairOfAccount(relayAuthority).secretKey
   const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
@@ -126,7 +126,7 @@ export async function startPaymentWorld() {
       }
       const id =
         again?.quoteId ?? (foreign ? randomBytes(32) : deriveQuoteId(QUOTE_KEY, identity, terms))
-      await sendSolana(connection, [payer], registrar.register(terms, id))
+      await sendSolanaTransaction(connection, [payer], registrar.register(terms, id))
       const account = (await connection.getAccountInfo(
         registrar.payment({ payer: payer.publicKey, quoteId: id }),
         'confirmed',

@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
-import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { startSolanaProxy } from '../solana/solanaProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
@@ -26,7 +26,7 @@ const keys = () => ({
 type Key = ReturnType<typeof keypairOfAccount>
 const send = (from: Key, to: Key, lamports: bigint) => {
   const move = { fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports }
-  return sendSolana(world.connection, [from], SystemProgram.transfer(move))
+  return sendSolanaTransaction(world.connection, [from], SystemProgram.transfer(move))
 }
 
 async function drain(): Promise<void> {

@@ -26,7 +26,7 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { parseTxId } from '../../src/registry/primitives/txId.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
-import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, placeBids } from '../support/bridgeWorld.js'
 import { createMint, mintTokens, payCommunity } from '../support/solanaTokens.js'
 import { useWorld } from '../support/useWorld.js'
@@ -202,7 +202,7 @@ describe('a payment that bought nothing', () => {
   it('is refused, and waits, where its payer has closed the account for the token', async () => {
     await take('closed')
     const signature = await pay('closed', { by: 2, amount: TOKEN_PRICE, inTokens: true })
-    await sendSolana(world.connection, [payerOf(2)], closeAccount(2))
+    await sendSolanaTransaction(world.connection, [payerOf(2)], closeAccount(2))
     await judge()
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
@@ -277,7 +277,12 @@ describe('a payment that bought its name', () => {
     const payment = program.decodePayment(account!.data)
     expect(payment).toMatchObject({ state: 'released', amount: TOKEN_PRICE, recipient })
     const open = createTokenAccountInstruction(recipient, recipient, mint)
-    await sendSolana(world.connection, [payerOf(4)], open, program.claim(recipient, payment))
+    await sendSolanaTransaction(
+      world.connection,
+      [payerOf(4)],
+      open,
+      program.claim(recipient, payment),
+    )
     expect(await tokensOf(4)).toBe(String(TOKEN_PRICE))
     expect(await outcomesOf(inTokens)).toEqual(['released'])
     await world.watch()
@@ -381,7 +386,7 @@ describe('a payment that bought its name, and that another process with the key 
       token: null,
     }
     const instruction = program.refuse(relay().publicKey, [counted])
-    await sendSolana(world.connection, [relay()], instruction)
+    await sendSolanaTransaction(world.connection, [relay()], instruction)
     await world.watch()
   }
 

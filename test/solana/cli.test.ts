@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import { addSolanaCommands } from '../../src/cli/solana/commands.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOfAccount, solanaOperator } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { confirmSolana, sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { confirmSolana, sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
 
@@ -95,7 +95,7 @@ describe('clusterd solana', () => {
     const payer = keyOf(2)
     const relay = keypairOfAccount(solana.relayAuthority)
     const treasurer = solanaOperator('treasurer')
-    const registrar = createRegistrar(solana.programId)
+    const registrar = createRegistrarClient(solana.programId)
     const key = { payer: payer.publicKey, quoteId: Buffer.alloc(32, 5), sequence: 1n }
     const terms = {
       payer: payer.publicKey.toBytes(),
@@ -197,10 +197,10 @@ describe('clusterd solana', () => {
     // the program would take nine times what a stranger has sent there
     const move = {
       fromPubkey: keyOf(0).publicKey,
-      toPubkey: createRegistrar(solana.programId).treasury,
+      toPubkey: createRegistrarClient(solana.programId).treasury,
     }
     const sent = SystemProgram.transfer({ ...move, lamports: 60_000_000 })
-    await sendSolana(connection, [keyOf(0)], sent)
+    await sendSolanaTransaction(connection, [keyOf(0)], sent)
     expect(await errorOf('init', ...keys)).toMatch(/Somebody has sent \d+ lamports to the treasury/)
     // this program is in use: nobody is to deploy another one
     expect(await errorOf('init', ...keys)).toContain('The program is initialized already')

@@ -14,7 +14,7 @@ import { afterAll, afterEach } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
-import { createRegistrar, type Registrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient, type RegistrarClient } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { type OpenedSolanaChain, openSolanaChain } from '../../src/daemon/families/solana.js'
 import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
@@ -25,7 +25,7 @@ import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { readEpoch } from '../support/epoch.js'
 import { serve } from '../support/httpServer.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
@@ -40,7 +40,7 @@ export interface SolanaWorld {
   hub: HubWorld
   solana: LocalSolana
   connection: Connection
-  registrar: Registrar
+  registrar: RegistrarClient
   feeds: PriceFeeds
   proxy: SolanaProxy
   payer(index: number): Keypair
@@ -114,7 +114,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
       code: readFileSync(CALLER),
     }),
   ])
-  const registrar = createRegistrar(solana.programId)
+  const registrar = createRegistrarClient(solana.programId)
   const genesisHash = bs58.decode(solana.genesisHash)
   const config = clusterConfig(solana, [proxy.url], feeds)
   const { chain: hubChain } = await hub.open()
@@ -139,7 +139,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
     open,
     payer: (index) => keypairOfAccount(solana.accounts[index]!),
     send: (payer, ...instructions) =>
-      sendSolana(connection, [payer], ...instructions).catch(
+      sendSolanaTransaction(connection, [payer], ...instructions).catch(
         (error: Error & { signature?: string }) => {
           if (error.signature) return error.signature
           throw error

@@ -6,7 +6,7 @@ import {
 } from '../../src/db/outbox/due.js'
 import { RELEASE_HOLDING_TIME_SHARE } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
-import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_SHORT_OF_TIME_SHARE } from '../../src/ops/alarms.js'
+import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_TIME_USED_ALARM_SHARE } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
 import { useDatabase } from '../support/database.js'
 
@@ -131,7 +131,7 @@ describe('the share of its time that a payment has been held', () => {
 
   it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
     expect(RELEASE_HOLDING_TIME_SHARE * DAY_MS + OLD_JOB_ALARM_MS).toBeLessThan(
-      PAYMENT_SHORT_OF_TIME_SHARE * DAY_MS,
+      PAYMENT_TIME_USED_ALARM_SHARE * DAY_MS,
     )
   })
 })

@@ -11,14 +11,14 @@ import {
   derivePaymentNumber,
   type PaymentToken,
 } from '../../src/chains/solana/community/program.js'
-import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import {
   associatedTokenAddress,
   createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { sendSolana } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 
 /** Instructions of the SPL Token program: tags u8, fields without padding. */
 const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }
@@ -31,7 +31,7 @@ export async function createMint(
   decimals = 6,
 ): Promise<PublicKey> {
   const mint = Keypair.generate()
-  await sendSolana(
+  await sendSolanaTransaction(
     connection,
     [authority, mint],
     SystemProgram.createAccount({
@@ -64,7 +64,7 @@ export async function mintTokens(
   const data = Buffer.alloc(9)
   data.writeUInt8(TOKEN_INSTRUCTION.MINT_TO, 0)
   data.writeBigUInt64LE(amount, 1)
-  await sendSolana(
+  await sendSolanaTransaction(
     connection,
     [authority],
     createTokenAccountInstruction(authority.publicKey, owner, mint),
@@ -112,9 +112,9 @@ export function payCommunity(
   }
   const number = derivePaymentNumber(words.community, words.name)
   const terms: CommunityPaymentTerms = { ...order, ...words, payer: payer.publicKey, number }
-  return sendSolana(
+  return sendSolanaTransaction(
     connection,
     [payer],
-    createCommunityProgram(createRegistrar(programId)).pay(terms, token),
+    createCommunityProgram(createRegistrarClient(programId)).pay(terms, token),
   )
 }

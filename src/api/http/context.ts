@@ -107,7 +107,7 @@ export interface ContextDeps
   onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
-      /** Secret of authentication keys. */
+      /** Secret from which the authentication keys of sessions are derived. */
       tokenKey: Uint8Array
       /** Keys of wallet shares, the current key first. Without them no wallets are generated. */
       shareKeys?: readonly Uint8Array[]

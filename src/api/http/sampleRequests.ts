@@ -66,7 +66,7 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
 export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-/** As many wallets to add as one change may have. */
+/** Body that adds as many wallets as one change may. */
 export const maxWalletsToAdd = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 

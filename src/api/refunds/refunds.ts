@@ -26,7 +26,7 @@ export interface Refund extends MoneyOwedToPayer {
    * owes.
    */
   owedBy: 'hub' | 'payments'
-  /** Label of the chain on which the money is taken; null where this deployment does not have the chain. */
+  /** Label of the chain on which the payee collects the money; null where this deployment does not have the chain. */
   network: string | null
   /** Hub credits: LayerZero's id of the chain that the money came from, 0 for the hub's own. */
   eid?: number

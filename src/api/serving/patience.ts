@@ -43,10 +43,10 @@ const isGone = ({ req, res }: Pick<HttpExchange, 'req' | 'res'>): boolean =>
 /** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
 const ANSWER_MS = 15_000
 
-export type WaitingCaller = ReturnType<typeof waitingCallerOf>
+export type WaitingCaller = ReturnType<typeof createWaitingCaller>
 
 /** The caller that waits for the response of a request. */
-export function waitingCallerOf(exchange: HttpExchange, meter: RequestMeter) {
+export function createWaitingCaller(exchange: HttpExchange, meter: RequestMeter) {
   const address = rateLimitAddress(exchange.ip)
   /** Runs a function once the response is complete or its connection closed. */
   const whenGone = (act: () => void): void =>

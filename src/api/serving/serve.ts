@@ -32,10 +32,10 @@ import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { HttpExchange } from './exchange.js'
 import {
   CallerDisconnectedError,
+  createWaitingCaller,
   requestDeadline,
   requestTimeoutError,
   type WaitingCaller,
-  waitingCallerOf,
 } from './patience.js'
 import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
@@ -174,7 +174,7 @@ class RouteExchange {
     this.#take(() => this.#meter.spend(1))
     if (route.isBulk) this.#meter = meterWithDebt(this.#meter)
     const meter = this.#meter
-    const caller = waitingCallerOf(exchange, meter)
+    const caller = createWaitingCaller(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
     if (isCrowded) await caller.cheapTurn()
 

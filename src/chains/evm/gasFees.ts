@@ -4,7 +4,7 @@ export interface GasFees {
   maxPriorityFeePerGas: bigint
 }
 
-/** Least priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
+/** Minimum priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 /** Factor by which the base fee may rise before the transaction is priced out: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n

@@ -16,7 +16,10 @@ import { encodeContractCall } from './contracts/read.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
-/** Most checks of one wallet at once for one caller, so that they do not delay the wallet owner's own checks. */
+/**
+ * Maximum number of checks of one wallet at once for one caller, so that they do not delay the wallet owner's own
+ * checks.
+ */
 const OF_ONE_WALLET = 4
 /**
  * Cache of whether a wallet has code. Code may be deployed at any moment and then remains. Most wallets have no code

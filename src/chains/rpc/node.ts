@@ -23,7 +23,7 @@ export class WrongChainError extends Error {
 export interface NodeCallLimits {
   atOnce: number
   perSecond: number
-  /** Most calls in the queue. Further calls are refused. */
+  /** Maximum number of calls in the queue. Further calls are refused. */
   waiting: number
   /** Timeout of a call, ms, where it is shorter than the method's. */
   limitMs?: number

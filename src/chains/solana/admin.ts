@@ -1,5 +1,5 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { type Registrar, toAnchorNumber } from './registrar.js'
+import { type RegistrarClient, toAnchorNumber } from './registrar.js'
 
 /** The program that owns upgradeable programs. */
 export const UPGRADEABLE_LOADER_PROGRAM = new PublicKey(
@@ -21,7 +21,7 @@ export interface RegistrarInitialSettings {
 
 /** Instruction that initializes the registrar. The program's upgrade authority signs and pays. */
 export function initializeRegistrarInstruction(
-  registrar: Registrar,
+  registrar: RegistrarClient,
   upgradeAuthority: PublicKey,
   terms: RegistrarInitialSettings,
 ) {
@@ -46,7 +46,7 @@ const authoritiesOf = ({ relay, treasury }: Authorities) => ({
 
 /** Instruction that changes the registrar's relay and treasury authorities. The admin authority signs. */
 export const setAuthoritiesInstruction = (
-  registrar: Registrar,
+  registrar: RegistrarClient,
   admin: PublicKey,
   named: Authorities,
 ): TransactionInstruction =>
@@ -57,7 +57,7 @@ export const setAuthoritiesInstruction = (
  * authority signs.
  */
 export const proposeAdminInstruction = (
-  registrar: Registrar,
+  registrar: RegistrarClient,
   admin: PublicKey,
   proposed: PublicKey,
 ): TransactionInstruction =>
@@ -65,13 +65,13 @@ export const proposeAdminInstruction = (
 
 /** Instruction by which the proposed admin authority accepts and signs. */
 export const acceptAdminInstruction = (
-  registrar: Registrar,
+  registrar: RegistrarClient,
   proposed: PublicKey,
 ): TransactionInstruction => registrar.instruction('accept_admin', {}, { proposed_admin: proposed })
 
 /** Instruction that takes settled lamports out of the treasury. The treasury authority signs. */
 export const withdrawTreasuryInstruction = (
-  registrar: Registrar,
+  registrar: RegistrarClient,
   treasuryAuthority: PublicKey,
   destination: PublicKey,
   lamports: bigint,

@@ -15,12 +15,14 @@ import { createSolanaCommunityPaymentPort, readWalletTokenBalance } from './comm
 import { createRefundPort } from './owed.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
 import { readSignatureStatuses, readTransaction } from './reads.js'
-import { createRegistrar, type Registrar } from './registrar.js'
+import { createRegistrarClient, type RegistrarClient } from './registrar.js'
 
 const CHAIN = `chain "${SOLANA.label}"`
 /** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32
-/** Most names in one quote. Each has its own transaction and account, which take a millisecond to derive. */
+/**
+ * Maximum number of names in one quote. Each has its own transaction and account, which take a millisecond to derive.
+ */
 const MAX_NAMES = 25
 
 /** A network's Solana cluster and the registrar on it. */
@@ -28,7 +30,7 @@ export type SolanaChain = ReturnType<typeof createSolanaChain>
 
 export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
-  const registrar = createRegistrar(config.programId)
+  const registrar = createRegistrarClient(config.programId)
   // anonymous requests must not slow the watcher down
   const asked = rpc.forUse('api')
   const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
@@ -74,7 +76,7 @@ export const createSolanaClusterRpc = (
 
 async function lookUp(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   signature: string,
   commitment: SolanaConfig['commitment'],
 ): Promise<PaymentTx> {

@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { PaidQuote } from '../../registry/payment/quote.js'
 import { transientError } from '../rpc/errors.js'
-import { type Registrar, registrarCoder, toProjectFields } from './registrar.js'
+import { type RegistrarClient, registrarCoder, toProjectFields } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -86,7 +86,7 @@ const UNKNOWN_MAX_CHARS = 120
  * @throws RpcError transient where the node does not record inner instructions
  */
 export function decodeTransaction(
-  { id }: Pick<Registrar, 'id'>,
+  { id }: Pick<RegistrarClient, 'id'>,
   { transaction, meta }: RawTransaction,
 ): DecodedTransaction {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}

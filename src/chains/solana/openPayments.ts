@@ -3,7 +3,7 @@ import type { Payment } from '../../registry/payment/payment.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
 import { type AccountReadOptions, readRegistrarAccounts } from './reads.js'
-import type { PaymentAccount, Registrar } from './registrar.js'
+import type { PaymentAccount, RegistrarClient } from './registrar.js'
 
 export type OpenPaymentAccount = PaymentAccount | CommunityPaymentAccount
 
@@ -14,7 +14,7 @@ export type OpenPaymentAccount = PaymentAccount | CommunityPaymentAccount
  */
 export async function readOpenPayments(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
   at: AccountReadOptions,
 ): Promise<(OpenPaymentAccount | null)[]> {

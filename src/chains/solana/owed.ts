@@ -12,13 +12,13 @@ import { createCommunityProgram } from './community/program.js'
 import { type OpenPaymentAccount, readOpenPayments } from './openPayments.js'
 import { encodeUnsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
-import type { Registrar } from './registrar.js'
+import type { RegistrarClient } from './registrar.js'
 import { createTokenAccountInstruction, WALLET_COMMITMENT } from './tokens.js'
 
 /** Offset of the time, an i64, in the clock account: it follows slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
-export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPort => ({
+export const createRefundPort = (rpc: SolanaRpc, registrar: RegistrarClient): RefundPort => ({
   owed: (question) =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, () =>
       rpc.onOneNode((call) => owedByRegistrar(call, registrar, question)),
@@ -31,7 +31,7 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPo
  */
 async function owedByRegistrar(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   { payments }: Pick<OwedMoneyQuery, 'payments'>,
 ): Promise<MoneyOwedToPayer[]> {
   const [accounts, nowMs, { blockhash }] = await Promise.all([
@@ -58,7 +58,7 @@ function fromMsOf(account: OpenPaymentAccount, nowMs: number): number | null {
 }
 
 /** Instructions that withdraw a payment. The first creates the payer's token account if it does not exist. */
-function takeOf(registrar: Registrar, account: OpenPaymentAccount): TransactionInstruction[] {
+function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account
   const claim = createCommunityProgram(registrar).claim(payer, account)

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { SolanaConfig } from '../../config/index.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
 import { createSolanaQuoter } from './quote.js'
-import { createRegistrar } from './registrar.js'
+import { createRegistrarClient } from './registrar.js'
 
 /**
  * More names than the API allows in a quote. test/solana/register.test.ts checks that wallets and the program accept
@@ -32,7 +32,7 @@ const PRICE = encodeAbiParameters(
   [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
 )
 
-const registrar = createRegistrar(key())
+const registrar = createRegistrarClient(key())
 const feeds = {
   ethUsd: '0x01',
   solUsd: '0x02',

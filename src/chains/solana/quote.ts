@@ -17,7 +17,7 @@ import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
 import { createRateReader, weiToLamports } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
-import type { Registrar } from './registrar.js'
+import type { RegistrarClient } from './registrar.js'
 
 /** Gas of `deliver` for one name on our hub: measured, plus a margin (checked by test/solana/register.test.ts). */
 export const HUB_DELIVERY_GAS = 150_000n
@@ -32,7 +32,7 @@ export interface SolanaQuoterOptions {
   config: SolanaConfig
   network: Network
   rpc: SolanaRpc
-  registrar: Registrar
+  registrar: RegistrarClient
   /** Nodes of the network's hub, which has the price feeds. */
   hub: RpcNodes
   /** HMAC key of quote ids. */

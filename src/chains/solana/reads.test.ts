@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { listTransactions, readListedTransaction, readTransaction } from './reads.js'
-import { createRegistrar } from './registrar.js'
+import { createRegistrarClient } from './registrar.js'
 
-const registrar = createRegistrar('11111111111111111111111111111111')
+const registrar = createRegistrarClient('11111111111111111111111111111111')
 const meta = { err: null, logMessages: [], innerInstructions: [] }
 const answering =
   (signature: string) =>

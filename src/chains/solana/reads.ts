@@ -10,7 +10,7 @@ import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/er
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
-import type { Registrar } from './registrar.js'
+import type { RegistrarClient } from './registrar.js'
 
 /** A successful transaction that mentions the program. */
 export interface ListedTransaction {
@@ -56,12 +56,12 @@ export interface PaymentCounts {
 /** Reads the program's state account. Null before initialization. @throws RpcError transient for malformed data */
 export const readRegistrarState = async (
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   commitment: Commitment,
 ) => (await readStateAt(call, registrar, commitment)).state
 
 /** The program's state, with the slot at which the node read it. */
-async function readStateAt(call: RpcCall, registrar: Registrar, commitment: Commitment) {
+async function readStateAt(call: RpcCall, registrar: RegistrarClient, commitment: Commitment) {
   const { context, value } = await readAccountAt(call, registrar.state, { commitment })
   const data = ownData(registrar, value)
   try {
@@ -79,7 +79,7 @@ export interface PaymentCountsAtSlot extends PaymentCounts {
 /** Reads how many payments the program has taken: 0 before the program is initialized. */
 export async function readPaymentCounts(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   commitment: Commitment,
 ): Promise<PaymentCountsAtSlot> {
   const { slot, state } = await readStateAt(call, registrar, commitment)
@@ -93,7 +93,7 @@ export async function readPaymentCounts(
  */
 export async function readMaxPaymentHoldingMs(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   commitment: Commitment,
 ): Promise<number> {
   const days =
@@ -131,8 +131,10 @@ export const readAccount = async (
   options: AccountOptions,
 ): Promise<UndecodedAccount | null> => (await readAccountAt(call, address, options)).value
 
-const ownData = ({ id }: Registrar, account: UndecodedAccount | null | undefined): Buffer | null =>
-  account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
+const ownData = (
+  { id }: RegistrarClient,
+  account: UndecodedAccount | null | undefined,
+): Buffer | null => (account?.owner === id ? Buffer.from(account.data[0], 'base64') : null)
 
 export interface AccountReadOptions {
   commitment: Commitment
@@ -146,7 +148,7 @@ export interface AccountReadOptions {
  */
 export async function readRegistrarAccounts(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   addresses: readonly PublicKey[],
   { commitment, minSlot = 0 }: AccountReadOptions,
 ): Promise<(Buffer | null)[]> {
@@ -169,7 +171,7 @@ export async function readRegistrarAccounts(
   })
 }
 
-/** Most items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limit is 100 and 256. */
+/** Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limit is 100 and 256. */
 const ACCOUNTS_AT_ONCE = 100
 
 async function inPages<T, R>(
@@ -209,9 +211,9 @@ export async function readLatestBlockhash(
   return value
 }
 
-/** Most signatures in one answer of getSignaturesForAddress: the nodes' limit. */
+/** Maximum number of signatures in one answer of getSignaturesForAddress: the nodes' limit. */
 const PAGE = 1_000
-/** Most transactions in a list. Where there are more, the older ones are returned first. */
+/** Maximum number of transactions in a list. Where there are more, the older ones are returned first. */
 const MOST_LISTED = 1_000_000
 /**
  * Time limit of listing, ms, since a hostile node may never end its list. Shorter than a step's time limit, to leave
@@ -238,7 +240,7 @@ export interface ListTransactionsOptions {
  */
 export async function listTransactions(
   call: RpcCall,
-  { id: address }: Registrar,
+  { id: address }: RegistrarClient,
   { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
   const listed: ListedTransaction[] = []
@@ -282,7 +284,7 @@ const UNSUPPORTED_VERSION = -32_015
  */
 export async function readListedTransaction(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   { signature }: ListedTransaction,
   commitment: Commitment,
 ): Promise<ListedDecodedTransaction | null> {
@@ -304,7 +306,7 @@ const ANY_VERSION = 255
  */
 export async function readTransaction(
   call: RpcCall,
-  registrar: Registrar,
+  registrar: RegistrarClient,
   signature: string,
   commitment: Commitment,
 ): Promise<ListedDecodedTransaction | null> {

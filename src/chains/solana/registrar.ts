@@ -52,10 +52,10 @@ interface DeclaredAccount {
   writable?: boolean
 }
 
-export type Registrar = ReturnType<typeof createRegistrar>
+export type RegistrarClient = ReturnType<typeof createRegistrarClient>
 
 /** Instructions, addresses and decoders of a registrar program. @param programIdText the program's id in base58 */
-export function createRegistrar(programIdText: string) {
+export function createRegistrarClient(programIdText: string) {
   const programId = new PublicKey(programIdText)
   const address = (seed: string, ...seeds: Uint8Array[]) =>
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { createSolanaRpc } from '../rpc/solana.js'
-import { createRegistrar } from './registrar.js'
+import { createRegistrarClient } from './registrar.js'
 import { computeUnitPrice, createSolanaSigner, transactionErrorName } from './signer.js'
 
 describe('a transaction by a node that gives no advice', () => {
@@ -19,7 +19,7 @@ describe('a transaction by a node that gives no advice', () => {
     })
     return createSolanaSigner({
       rpc: createSolanaRpc({ label: 'solana', urls: [url] }),
-      registrar: createRegistrar(SystemProgram.programId.toBase58()),
+      registrar: createRegistrarClient(SystemProgram.programId.toBase58()),
       commitment: 'confirmed',
       secretKey: Keypair.generate().secretKey,
       maxUnitPrice: 1_000,

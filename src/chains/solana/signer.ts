@@ -21,7 +21,7 @@ import {
   readSignatureStatuses,
   signatureText,
 } from './reads.js'
-import { type Registrar, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
+import { type RegistrarClient, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
 
 /** Decisions about payments: for names on the hub (settle, refund), and for community names (refuse, release). */
 export type PaymentDecision = 'settle' | 'refund' | 'refuse' | 'release'
@@ -45,7 +45,7 @@ const MAX_BATCH_UNITS = 200_000
 
 export interface SolanaSignerOptions {
   rpc: SolanaRpc
-  registrar: Registrar
+  registrar: RegistrarClient
   commitment: Commitment
   /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/solanaKey.ts). */
   secretKey: Uint8Array
@@ -129,7 +129,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
 const solanaKey = (address: Uint8Array): PublicKey => new PublicKey(address.subarray(1))
 
 function decisionInstruction(
-  registrar: Registrar,
+  registrar: RegistrarClient,
   authority: PublicKey,
   decision: PaymentDecision,
   payments: readonly Payment[],
@@ -204,9 +204,11 @@ async function signOn(
   }
 }
 
-/** Most blocks for which a blockhash may be valid: 150, and 150 for blocks that pass between two answers. */
+/**
+ * Maximum number of blocks for which a blockhash may be valid: 150, and 150 for blocks that pass between two answers.
+ */
 const MOST_VALID_BLOCKS = 300
-/** Most compute units that a transaction may request. */
+/** Maximum number of compute units that a transaction may request. */
 const MAX_UNITS = 1_400_000
 
 interface Simulation {

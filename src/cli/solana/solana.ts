@@ -11,7 +11,7 @@ import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { encodeUnsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
-import { createRegistrar, type Registrar } from '../../chains/solana/registrar.js'
+import { createRegistrarClient, type RegistrarClient } from '../../chains/solana/registrar.js'
 import { ConfigError, readDraftChainsFile, readEnvironment } from '../../config/index.js'
 import { readSolanaKeyFile } from '../../config/solanaKey.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -140,7 +140,7 @@ export async function withdrawTreasuryCommand(
 async function print(
   options: SolanaSigningOptions,
   signer: PublicKey,
-  instructionOf: (registrar: Registrar) => TransactionInstruction,
+  instructionOf: (registrar: RegistrarClient) => TransactionInstruction,
 ): Promise<void> {
   const { rpc, registrar } = programOfOptions(options)
   const instruction = instructionOf(registrar)
@@ -177,7 +177,7 @@ export function programOfOptions(options: SolanaOptions) {
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
   const rpc = createSolanaClusterRpc(config)
-  const registrar = createRegistrar(programId)
+  const registrar = createRegistrarClient(programId)
   return {
     programId,
     rpc,

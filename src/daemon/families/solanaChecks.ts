@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { createRateReader } from '../../chains/solana/rates.js'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
 import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
@@ -63,7 +63,7 @@ async function clusterFindings(
   )
   const rpc = createSolanaClusterRpc(cluster)
   const { commitment, maxUnitPrice } = cluster
-  const registrar = createRegistrar(cluster.programId)
+  const registrar = createRegistrarClient(cluster.programId)
   const signer = createSolanaSigner({
     rpc,
     registrar,

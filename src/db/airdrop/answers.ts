@@ -1,4 +1,4 @@
-import { storedClaimAddress } from '../../registry/fold/community.js'
+import { storedAddressOfClaimAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepareStatement } from '../pg/prepared.js'
@@ -122,7 +122,7 @@ export async function findClaimedAccount(
   }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
   const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
-  const claims = claimed.map(({ account }) => storedClaimAddress(account))
+  const claims = claimed.map(({ account }) => storedAddressOfClaimAccount(account))
   const used = await usedClaims(db, network, [community, claims])
   const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
   return (free ?? claimed[0])?.account ?? null

@@ -45,7 +45,7 @@ const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled 
   AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
-/** Most messages queued at once, which bounds memory. */
+/** Maximum number of messages queued at once, which bounds memory. */
 export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */
@@ -62,7 +62,7 @@ export const findMessagesToQueue = (
     [sentBeforeMs],
   )
 
-/** Most messages that an alarm counts and names. */
+/** Maximum number of messages that an alarm counts and names. */
 export const MAX_STUCK_MESSAGES = 1_000
 
 /** Messages that the hub has not received, oldest first, at most `MAX_STUCK_MESSAGES`. */

@@ -16,9 +16,9 @@ export interface JournalRangeQuery {
   first: number | null
   /** Lowest number of a first event to return. */
   floor: number
-  /** Most entries to return. */
+  /** Maximum number of entries to return. */
   limit: number
-  /** Most events to search, counted from `first`. */
+  /** Maximum number of events to search, counted from `first`. */
   events: number
   /** Stored address of the actor. Null for all. */
   from: Buffer | null

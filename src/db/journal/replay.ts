@@ -13,7 +13,7 @@ import { readJournalHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
-/** Most `move_names` entries in a batch. Each reads and moves a thousand names. */
+/** Maximum number of `move_names` entries in a batch. Each reads and moves a thousand names. */
 const BATCH_MOVE_ENTRIES = 16
 
 export interface ReplayHashes {

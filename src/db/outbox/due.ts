@@ -16,7 +16,7 @@ const { execute: execution, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
-/** Most jobs read in a step: first jobs with nonces, then the oldest. */
+/** Maximum number of jobs read in a step: first jobs with nonces, then the oldest. */
 export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
@@ -43,7 +43,7 @@ export function findDueNonceJobs(
   )
 }
 
-/** Most jobs of each group in a step, since a stranger may cause many refusals and refunds. */
+/** Maximum number of jobs of each group in a step, since a stranger may cause many refusals and refunds. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /**

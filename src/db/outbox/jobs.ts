@@ -81,7 +81,7 @@ export interface JobChangeAuthor {
   epoch: number | null
   nowMs: number
   signer?: Buffer | undefined
-  /** Most wei that the signer may commit in a day. Absent: no limit. */
+  /** Maximum wei that the signer may commit in a day. Absent: no limit. */
   dailyCapWei?: bigint | undefined
 }
 

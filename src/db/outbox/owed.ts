@@ -11,7 +11,7 @@ import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
 
-/** Most payments, and most tokens, in one answer. */
+/** Maximum number of payments, and most tokens, in one answer. */
 export const MAX_OWED_PER_ANSWER = 100
 
 /** A payment whose money belongs to its payer again, or may soon, with its chain's label. */

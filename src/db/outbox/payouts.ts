@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { PAYMENT_SHORT_OF_TIME_SHARE } from '../../ops/alarms.js'
+import { PAYMENT_TIME_USED_ALARM_SHARE } from '../../ops/alarms.js'
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
@@ -29,7 +29,7 @@ export const holdingTimeShareSql = (nowMs: string): string => `(
 
 /** SQL: true for a settlement or release `j` that is short of time, so that it comes before other waiting jobs. */
 export const isShortOfTimeSql = (nowMs: string): string =>
-  `coalesce(${holdingTimeShareSql(nowMs)} >= ${PAYMENT_SHORT_OF_TIME_SHARE}, false)`
+  `coalesce(${holdingTimeShareSql(nowMs)} >= ${PAYMENT_TIME_USED_ALARM_SHARE}, false)`
 
 /**
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is

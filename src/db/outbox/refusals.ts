@@ -15,7 +15,10 @@ import { insertJobs, type NewJob } from './jobs.js'
 
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 
-/** Queues the refusal of payments, each once. A refusal that ended in an earlier generation is checked again. */
+/**
+ * Queues the refusal of payments, each once. A refusal that ended before a rewind, in an earlier generation of the
+ * journal, is checked again.
+ */
 export async function queueRefusals(
   client: pg.ClientBase,
   network: Network,

@@ -80,7 +80,7 @@ export async function findOpenCommunityPayments(
   })
 }
 
-/** Most payouts in one answer. */
+/** Maximum number of payouts in one answer. */
 const PAYOUTS_LIMIT = 500
 
 /**

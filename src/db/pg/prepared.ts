@@ -28,7 +28,7 @@ export function prepareStatement<Row>(
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
-/** Like `prepare`, for statements that return at most one row: the row, or null. */
+/** Like `prepareStatement`, for statements that return at most one row: the row, or null. */
 export function prepareSingleRow<Row, Values extends readonly unknown[]>(
   name: string,
   text: (leaves: PartitionNames) => string,

@@ -63,7 +63,10 @@ export async function findCommunities(
   return rows.map(({ name }) => name)
 }
 
-/** Most payers returned: each may cost twenty calls to a chain. A later payer who loses the name is refunded. */
+/**
+ * Maximum number of payers returned: each may cost twenty calls to a chain. A later payer who loses the name is
+ * refunded.
+ */
 const PAYERS = 8
 
 /**

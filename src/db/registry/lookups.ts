@@ -181,7 +181,7 @@ export interface BundleSnapshot {
   wallets: string | null
 }
 
-/** Most wallets in a bundle: `main`, and the oldest. */
+/** Maximum number of wallets in a bundle: `main`, and the oldest. */
 export const MAX_BUNDLE_WALLETS = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the

@@ -11,12 +11,12 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
+  type ConfirmedRecordEnd,
+  confirmedRecordEndOf,
   hasRecordingContract,
   type ProvedLogRange,
   provedRangeOf,
-  type RecordAttachPoint,
   readRecordAgreedByNodesOrNull,
-  recordAttachPointOf,
   trustBasisOfRange,
 } from '../../record/prove.js'
 import { isCoveredByRecord } from '../../record/ranges.js'
@@ -43,7 +43,7 @@ import { firstWritableBlocks, writeBlocks } from './write.js'
  */
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
-/** Most confirmed blocks that are kept unproved. Further blocks are read once these can be proved. */
+/** Maximum number of confirmed blocks that are kept unproved. Further blocks are read once these can be proved. */
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
@@ -70,7 +70,7 @@ export class ChainIndexer {
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: UnconfirmedBlock[] = []
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
-  #place: RecordAttachPoint | null = null
+  #place: ConfirmedRecordEnd | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Number of nodes that have to return equal answers in this step. */
@@ -79,7 +79,10 @@ export class ChainIndexer {
   #silentSinceMs: number | null = null
   /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
   #unproved: Error | null = null
-  /** Most blocks followed in one step. Halved by a failed step, since one bad answer fails all of its blocks. */
+  /**
+   * Maximum number of blocks followed in one step. Halved by a failed step, since one bad answer fails all of its
+   * blocks.
+   */
   #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
 
   constructor(options: ChainIndexerOptions) {
@@ -189,7 +192,7 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) {
       await assertCheckpointOnChain(pool, chain, row, epoch)
-      const { place, ground } = await recordAttachPointOf(chain, row)
+      const { place, ground } = await confirmedRecordEndOf(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showTrust(ground)
     }
@@ -289,7 +292,7 @@ export class ChainIndexer {
   async #follow(
     latest: BlockHeader,
     confirmedBlock: number,
-    { place, isFull }: { place: RecordAttachPoint; isFull: boolean },
+    { place, isFull }: { place: ConfirmedRecordEnd; isFull: boolean },
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail

@@ -10,12 +10,12 @@ import {
 import type { AgreedAnswer, RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
+  type ConfirmedRecordEnd,
   checkedLogRangeSource,
   hasRecordingContract,
   type ProvedLogRange,
   provedRangeOf,
   type RangeCheckedByRecord,
-  type RecordAttachPoint,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
   recordAfterLogs,
@@ -42,7 +42,7 @@ export interface RequestedRecord {
 interface KnownTail {
   tail: readonly UnconfirmedBlock[]
   /** Last block and record at the checkpoint. */
-  place: RecordAttachPoint
+  place: ConfirmedRecordEnd
   /** Number of nodes that have to return equal answers. */
   nodes: number
 }

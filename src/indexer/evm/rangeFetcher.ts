@@ -2,11 +2,11 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import {
+  type ConfirmedRecordEnd,
   checkedLogRangeSource,
   type KnownChainRecords,
   proveLogsUpTo,
   type RangeCheckedByRecord,
-  type RecordAttachPoint,
   readRecordAgreedByNodes,
   readRecordAgreedByNodesOrNull,
 } from '../../record/prove.js'
@@ -38,7 +38,7 @@ export class RangeFetcher {
    * @param nodes number of nodes that have to return equal answers
    */
   ranges(
-    before: RecordAttachPoint,
+    before: ConfirmedRecordEnd,
     from: number,
     to: number,
     nodes: number,
@@ -56,7 +56,7 @@ export class RangeFetcher {
    * @throws UndecidedError or ChainUnavailableError that says why nodes return neither record
    */
   async foldAhead(
-    before: RecordAttachPoint,
+    before: ConfirmedRecordEnd,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: BlockHeader },
     nodes: number,
     alive: () => void,

@@ -13,7 +13,10 @@ import { failpoint } from '../../ops/failpoint.js'
 import type { NewBlocks } from './tail.js'
 import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
-/** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
+/**
+ * Maximum number of entries in a transaction while there are other writers: signed changes wait for its lock, about 50
+ * ms.
+ */
 export const MAX_ENTRIES_PER_LIVE_TRANSACTION = 1_000
 
 /** The first of `blocks`: as many as one transaction may write, but at least one. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type RpcCall, RpcPool } from '../../chains/rpc/nodes.js'
 import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
-import { createRegistrar, registrarIdl } from '../../chains/solana/registrar.js'
+import { createRegistrarClient, registrarIdl } from '../../chains/solana/registrar.js'
 import { readTransactionsInChunks } from './chunks.js'
 import type { PaymentWatcherOptions } from './types.js'
 
@@ -81,7 +81,7 @@ async function take(
   }
   const options = {
     rpc,
-    registrar: createRegistrar(PROGRAM),
+    registrar: createRegistrarClient(PROGRAM),
     commitment: 'finalized',
     identity,
     label: 'solana',

@@ -1,5 +1,5 @@
 import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
-import type { Registrar } from '../../chains/solana/registrar.js'
+import type { RegistrarClient } from '../../chains/solana/registrar.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { StageClock } from '../../ops/stages.js'
 import type { BackfillProgress } from '../progress.js'
@@ -7,7 +7,7 @@ import type { PaymentProgramIdentity } from './row.js'
 
 export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   rpc: SolanaRpc
-  registrar: Registrar
+  registrar: RegistrarClient
   identity: PaymentProgramIdentity
   /** The chain's number in the database. */
   chain: number

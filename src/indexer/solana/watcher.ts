@@ -56,7 +56,9 @@ const LATE_SEARCH_EVERY_MS = 30_000
  */
 const MISSING_ALARM_MS = 60_000
 
-/** Interval of the lists while neither the program's counters nor a socket show anything new. */
+/**
+ * Interval at which the program's transactions are listed while neither its counters nor a socket show anything new.
+ */
 const LIST_EVERY_MS = 5_000
 
 /** Writes a program's payments from a Solana cluster to the database. Every write checks the leader's epoch. */

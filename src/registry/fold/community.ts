@@ -105,7 +105,8 @@ const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
 /** The stored address under which the state has an account's claim: the account as bytes32, read as an address. */
-export const storedClaimAddress = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
+export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
+  addressOfWord(addressToWord(account))
 
 /**
  * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was

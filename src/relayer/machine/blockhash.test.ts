@@ -7,7 +7,7 @@ import {
   type BlockhashAction,
   type JobPaymentView,
   paymentViewOf,
-  planBlockhashJob,
+  planSolanaJobStep,
   type SolanaClusterSnapshot,
 } from './blockhash.js'
 import { applyJobEvent, type JobEvent } from './index.js'
@@ -65,8 +65,8 @@ describe('a signed transaction', () => {
       expired('overflow'),
     ],
   ])('%s', (_, change, action) => {
-    expect(planBlockhashJob(sent, seen(change))).toEqual(action)
-    expect(planBlockhashJob(signed, seen(change))).toEqual(action)
+    expect(planSolanaJobStep(sent, seen(change))).toEqual(action)
+    expect(planSolanaJobStep(signed, seen(change))).toEqual(action)
   })
 
   it('is never given up while it may be included, or may have been', () => {
@@ -76,7 +76,7 @@ describe('a signed transaction', () => {
     const payment = fc.option(fc.constant(HELD))
     fc.assert(
       fc.property(fc.nat(2_000), status, payment, (height, found, view) => {
-        const action = planBlockhashJob(sent, { height, status: found, payment: view })
+        const action = planSolanaJobStep(sent, { height, status: found, payment: view })
         expect(action.do).not.toBe('sign')
         if (action.do === 'look')
           expect(found ? found.isConfirmed : height > tx.lastValidHeight).toBe(true)
@@ -88,12 +88,12 @@ describe('a signed transaction', () => {
 
   it('that expired without inclusion is signed again only where its payment is still held', () => {
     const late = (view: JobPaymentView) =>
-      planBlockhashJob(sent, seen({ height: 501, payment: view }))
+      planSolanaJobStep(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
     expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
-    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(
+    expect(planSolanaJobStep(refused, seen({ height: 501, payment: HELD }))).toEqual(
       expired('custom_17'),
     )
   })
@@ -101,12 +101,12 @@ describe('a signed transaction', () => {
 
 describe('a queued job', () => {
   it('reads its payment, and signs where that is held', () => {
-    expect(planBlockhashJob(queued(), seen({}))).toEqual({ do: 'look' })
-    expect(planBlockhashJob(queued(), seen({ payment: HELD }))).toEqual({ do: 'sign' })
+    expect(planSolanaJobStep(queued(), seen({}))).toEqual({ do: 'look' })
+    expect(planSolanaJobStep(queued(), seen({ payment: HELD }))).toEqual({ do: 'sign' })
   })
 
   it('ends with the outcome of its payment', () => {
-    const view = (payment: JobPaymentView) => planBlockhashJob(queued(), seen({ payment }))
+    const view = (payment: JobPaymentView) => planSolanaJobStep(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
       record({ is: 'parked', reason: 'settled_elsewhere' }),
@@ -117,7 +117,7 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planBlockhashJob(parkJobOnceVoid(queued()), seen({ payment: HELD }))).toEqual({
+    expect(planSolanaJobStep(parkJobOnceVoid(queued()), seen({ payment: HELD }))).toEqual({
       do: 'wait',
     })
   })

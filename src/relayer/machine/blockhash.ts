@@ -4,7 +4,7 @@ import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
 import { type BlockhashJob, hasJobEnded } from './job.js'
 
-/** The payment of a job, as the cluster shows it. */
+/** State of a job's payment, as the nodes of the Solana cluster show it. */
 export type JobPaymentView =
   /** The job can be executed. */
   | { is: 'held' }
@@ -56,7 +56,7 @@ export type BlockhashAction =
   | { do: 'broadcast'; tx: SolanaJobTx }
   | { do: 'record'; event: JobEvent<SolanaJobTx> }
 
-export function planBlockhashJob(
+export function planSolanaJobStep(
   job: BlockhashJob,
   { height, status, payment }: SolanaClusterSnapshot,
 ): BlockhashAction {

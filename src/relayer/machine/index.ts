@@ -14,7 +14,7 @@ import {
 import { toParkedJob } from './job.js'
 
 /**
- * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
+ * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
  * from the stored job and the chain's view. `applyJobEvent` changes the job by an event. A job is signed again only
  * after a confirmed transaction used its nonce without executing the job, or after its blockhash expired.
  */

@@ -21,7 +21,8 @@ interface Definition {
 }
 
 /**
- * Most that the local relayer spends on a message, value included. A more expensive message is parked (not delivered).
+ * Maximum that the local relayer spends on a message, wei, value included. A more expensive message is parked: it is
+ * not delivered.
  */
 export const LOCAL_SPEND_CAP_WEI = parseEther('100')
 

@@ -3,7 +3,7 @@ import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upst
 
 /** Larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
-/** Most by which a plausible wrong head, or wrong nonce, is ahead of the right one. */
+/** Maximum by which a plausible wrong head, or wrong nonce, is ahead of the right one. */
 const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 

@@ -1,11 +1,11 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { isProcessAlive } from '../processes/processes.js'
 import { keypairOfAccount, solanaOperator } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
-import { sendSolana } from './sendSolana.js'
+import { sendSolanaTransaction } from './sendSolana.js'
 
 let solana: LocalSolana
 let connection: Connection
@@ -26,11 +26,15 @@ function pay(programId: string, quoteId: Buffer): Promise<string> {
   const expiresAt = BigInt(Math.floor(Date.now() / 1_000) + 600)
   const terms = { payer: payer.publicKey.toBytes(), name: word(1), referral: word(0) }
   const offer = { ...terms, amountWei: 10n ** 16n, lamports: 200_000_000n, expiresAt }
-  return sendSolana(connection, [payer], createRegistrar(programId).register(offer, quoteId))
+  return sendSolanaTransaction(
+    connection,
+    [payer],
+    createRegistrarClient(programId).register(offer, quoteId),
+  )
 }
 
 it('has separate registrars, and payers with SOL', async () => {
-  const [one, two] = solana.programs.map(({ programId }) => createRegistrar(programId))
+  const [one, two] = solana.programs.map(({ programId }) => createRegistrarClient(programId))
   expect(one!.programId).not.toEqual(two!.programId)
   await pay(solana.programId, word(7))
   const states = await connection.getMultipleAccountsInfo([one!.state, two!.state])
@@ -43,7 +47,7 @@ it('has separate registrars, and payers with SOL', async () => {
 it('deploys a program by the loader’s own transactions, as any cluster does', async () => {
   const { programId } = await deployRegistrar(connection, solanaOperator('deployer'))
   await pay(programId.toBase58(), word(8))
-  const { state, decodeState } = createRegistrar(programId.toBase58())
+  const { state, decodeState } = createRegistrarClient(programId.toBase58())
   const account = await connection.getAccountInfo(state)
   expect(decodeState(account!.data)).toMatchObject({ sequence: 1n, heldLamports: 200_000_000n })
 })

@@ -3,9 +3,9 @@ import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { initializeRegistrarInstruction } from '../../chains/solana/admin.js'
 import { deployProgram } from '../../chains/solana/deployment/deploy.js'
 import { registrarCode } from '../../chains/solana/deployment/loader.js'
-import { createRegistrar } from '../../chains/solana/registrar.js'
+import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { solanaOperator } from './accounts.js'
-import { sendSolana } from './sendSolana.js'
+import { sendSolanaTransaction } from './sendSolana.js'
 import { writeSolanaProgram } from './surfpool.js'
 
 /** Time after which a payment can be reclaimed: seven days. */
@@ -34,11 +34,11 @@ export async function deployRegistrar(
   const relay = solanaOperator('relayer').publicKey
   const treasury = solanaOperator('treasurer').publicKey
   const terms = { admin: payer.publicKey, relay, treasury, reclaimSeconds: RECLAIM_SECONDS }
-  await sendSolana(
+  await sendSolanaTransaction(
     connection,
     [payer],
     initializeRegistrarInstruction(
-      createRegistrar(program.publicKey.toBase58()),
+      createRegistrarClient(program.publicKey.toBase58()),
       payer.publicKey,
       terms,
     ),

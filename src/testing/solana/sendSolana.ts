@@ -17,7 +17,7 @@ const AIRDROP_LAMPORTS = 100_000_000_000
  * @returns its signature
  * @throws Error with its `signature` when it fails; Error when it is not confirmed in 30 s
  */
-export async function sendSolana(
+export async function sendSolanaTransaction(
   connection: Connection,
   signers: readonly [Keypair, ...Keypair[]],
   ...instructions: TransactionInstruction[]
@@ -35,7 +35,7 @@ export async function sendSolana(
   return signature
 }
 
-/** Waits until transactions have commitment "confirmed". @throws the errors of `sendSolana` */
+/** Waits until transactions have commitment "confirmed". @throws the errors of `sendSolanaTransaction` */
 export async function confirmSolana(
   connection: Connection,
   signatures: readonly string[],

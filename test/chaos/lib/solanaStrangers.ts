@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
-import { createRegistrar, readonlyAccount } from '../../../src/chains/solana/registrar.js'
+import { createRegistrarClient, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
@@ -75,7 +75,7 @@ export async function runSolanaStranger(
 
 /** Instructions of each kind of worthless transaction. */
 function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => number) {
-  const registrar = createRegistrar(programId)
+  const registrar = createRegistrarClient(programId)
   const community = createCommunityProgram(registrar)
   const someBytes = (): Buffer => createHash('sha256').update(next().toString()).digest()
   const register = () =>

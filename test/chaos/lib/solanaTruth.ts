@@ -5,7 +5,7 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { concatHex, type Hex, keccak256, toHex } from 'viem'
-import { createRegistrar, registrarCoder } from '../../../src/chains/solana/registrar.js'
+import { createRegistrarClient, registrarCoder } from '../../../src/chains/solana/registrar.js'
 import type { Ledger } from './ledger.js'
 import type { ChaosSolana } from './world.js'
 
@@ -151,7 +151,7 @@ async function treasuryBreaches(
   { connection, programId }: ChaosSolana,
   settledLamports: bigint,
 ): Promise<string[]> {
-  const registrar = createRegistrar(programId)
+  const registrar = createRegistrarClient(programId)
   const [state, treasury] = await connection.getMultipleAccountsInfo(
     [registrar.state, registrar.treasury],
     'confirmed',

@@ -14,7 +14,7 @@ import {
 } from '../../../src/chains/solana/admin.js'
 import { registrarCode } from '../../../src/chains/solana/deployment/loader.js'
 import {
-  createRegistrar,
+  createRegistrarClient,
   registrarCoder,
   registrarIdl,
 } from '../../../src/chains/solana/registrar.js'
@@ -61,7 +61,7 @@ const keys = {
 }
 const feePayer = key()
 const programId = key()
-const registrar = createRegistrar(programId.toBase58())
+const registrar = createRegistrarClient(programId.toBase58())
 const programData = programDataAddress(programId)
 
 /** A fresh runtime with the program deployed by `deployer` and initialized for `relay` and `treasurer`. */

@@ -18,7 +18,7 @@ import {
   readPaymentOutcomes,
 } from './ending.js'
 
-/** Most payments that one transaction reclaims: each takes about 45,000 gas. */
+/** Maximum number of payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
 /** Concurrent requests for credits. */
 const ASKED_AT_ONCE = 8

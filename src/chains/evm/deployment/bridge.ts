@@ -28,7 +28,7 @@ import {
   ownerCallStep,
 } from './item.js'
 
-/** Least advised number of independent verifiers (DVNs): a single verifier can invent messages. */
+/** Minimum advised number of independent verifiers (DVNs): a single verifier can invent messages. */
 const ADVISED_DVNS = 2
 const DEFAULT = `LayerZero's default`
 /** Longest message that the executor accepts, bytes, as in LayerZero's default. */

@@ -12,7 +12,7 @@ import type { RpcCall } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { encodeUnsignedTransaction } from '../quote.js'
 import { readLatestBlockhash } from '../reads.js'
-import type { Registrar } from '../registrar.js'
+import type { RegistrarClient } from '../registrar.js'
 import {
   associatedTokenAddress,
   readMintDecimals,
@@ -27,7 +27,7 @@ const NOBODY = new Uint8Array(32)
 
 export function createSolanaCommunityPaymentPort(
   rpc: SolanaRpc,
-  registrar: Registrar,
+  registrar: RegistrarClient,
 ): CommunityPaymentPort {
   const program = createCommunityProgram(registrar)
   const onOneNode = <T>(work: (call: RpcCall) => Promise<T>): Promise<T> =>

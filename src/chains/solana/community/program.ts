@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import {
   decodeRegistrarAccount,
-  type Registrar,
+  type RegistrarClient,
   readonlyAccount,
   toAnchorNumber,
   writableAccount,
@@ -66,7 +66,7 @@ export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bi
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
 /** Instructions for payments for community names, and their accounts. */
-export function createCommunityProgram({ address, instruction, decide }: Registrar) {
+export function createCommunityProgram({ address, instruction, decide }: RegistrarClient) {
   /** Token account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>

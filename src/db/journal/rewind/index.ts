@@ -17,7 +17,10 @@ import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../repla
 import { compareWithRebuilt, type RewindReport } from './report.js'
 import { lockStateTables, type RewindTarget, replaceLiveTables, rewindChainRows } from './rows.js'
 
-/** Most entries left for the locked switch, during which signed changes wait. */
+/**
+ * Maximum number of entries that are folded while the tables are locked for their replacement by the rebuilt ones.
+ * Signed changes wait meanwhile.
+ */
 const LEFT_FOR_SWITCH = 1_000
 /**
  * Timeout of the table locks, which are retried. Below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled.
