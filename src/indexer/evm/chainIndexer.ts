@@ -79,10 +79,7 @@ export class ChainIndexer {
   #silentSinceMs: number | null = null
   /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
   #unproved: Error | null = null
-  /**
-   * Maximum number of blocks followed in one step. Halved by a failed step, since one bad answer fails all of its
-   * blocks.
-   */
+  /** Maximum number of blocks followed in one step. A failed step halves it: one bad answer fails all its blocks. */
   #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
 
   constructor(options: ChainIndexerOptions) {
