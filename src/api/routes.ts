@@ -9,7 +9,7 @@ import { eventRoutes as eventRoutesV01 } from './v0.1/events.js'
 import { lookupRoutes as lookupRoutesV01 } from './v0.1/lookups.js'
 import { registerRoutes as registerRoutesV01 } from './v0.1/register.js'
 import { authRoutes } from './v1/auth.js'
-import { bundleRoutes } from './v1/bundle.js'
+import { walletBundleRoutes } from './v1/bundle.js'
 import { clusterRoutes } from './v1/clusters.js'
 import { communityRoutes } from './v1/communities.js'
 import { eventRoutes } from './v1/events.js'
@@ -57,7 +57,7 @@ function onNetwork(routes: readonly Route[]): Route[] {
 const V1: Tagged = {
   'Look-ups': [...onNetwork(lookups([...lookupRoutes, ...joinRoutes])), ...overviewRoutes],
   Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...generateRoutes]),
-  Bundles: onNetwork(bundleRoutes),
+  Bundles: onNetwork(walletBundleRoutes),
   Communities: onNetwork(communityRoutes),
   Registration: onNetwork(registerRoutes),
   Refunds: onNetwork(refundRoutes),

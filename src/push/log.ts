@@ -1,7 +1,7 @@
 import {
   type FeedLogState,
+  readDatabaseIdentity,
   readFeedLogState,
-  readServerIdentity,
   readTiles,
   type StoredFeedLog,
   writeFeedLog,
@@ -83,7 +83,7 @@ export function feedLogWorker(
     check: report,
     onFailure: report,
     async step() {
-      const server = await readServerIdentity(pool)
+      const server = await readDatabaseIdentity(pool)
       const followed = await readFeedLogState(pool, network)
       const { generation, newest, isCaughtUp, log } = followed
       if (!isCaughtUp) return 'idle'

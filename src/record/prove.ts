@@ -6,11 +6,11 @@ import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
 import { getBlockHeader } from '../chains/evm/logs.js'
 import {
   type BlockNumberAndHash,
-  type ChainRecord,
-  extendChainRecord,
-  readChainRecord,
-  recordingContracts,
-  unpackChainRecord,
+  contractsWithRunningHash,
+  decodeRunningHashes,
+  extendRunningHashes,
+  type RunningHashes,
+  readRunningHashes,
 } from '../chains/evm/record.js'
 import {
   ContradictingNodeError,
@@ -26,7 +26,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type BlockRangeSource,
   type ConfirmedLogRange,
-  isCoveredByRecord,
+  isCoveredByRunningHash,
   logRangeSource,
   readBlocksInRanges,
   readRangesAhead,
@@ -34,19 +34,19 @@ import {
 import type { LogRangeWidth } from './width.js'
 
 /** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
-export interface ConfirmedRecordEnd {
+export interface LastConfirmedHashes {
   /** Hash of the last confirmed block; null before the first block. */
   lastHash: Buffer | null
   /** Running hashes over all logs so far. */
-  record: ChainRecord
+  record: RunningHashes
 }
 
 /** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
 export type ProvedLogRange = ConfirmedLogRange &
-  ConfirmedRecordEnd & { lastHash: Buffer; ground: TrustBasis }
+  LastConfirmedHashes & { lastHash: Buffer; ground: TrustBasis }
 
-export const hasRecordingContract = ({ config }: EvmChain): boolean =>
-  recordingContracts(config).length > 0
+export const hasContractWithRunningHash = ({ config }: EvmChain): boolean =>
+  contractsWithRunningHash(config).length > 0
 
 /**
  * How far a range of logs can be trusted: whether a record (running hash) covers the chain's logs, and how many nodes
@@ -54,12 +54,12 @@ export const hasRecordingContract = ({ config }: EvmChain): boolean =>
  */
 export function trustBasisOfRange(chain: EvmChain, nodes: number): TrustBasis {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
-  if (isCoveredByRecord(chain) && isEnough) return { trust: 'proved', nodes }
+  if (isCoveredByRunningHash(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
 }
 
 /** Error message for logs in the journal that differ from the contracts' record. */
-export const recordMismatchText = ({ config }: EvmChain, block: number): string =>
+export const runningHashMismatchText = ({ config }: EvmChain, block: number): string =>
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
@@ -67,13 +67,13 @@ export const recordMismatchText = ({ config }: EvmChain, block: number): string 
  * configured, two have to return equal records.
  * @throws UndecidedError, ChainUnavailableError where the record is not known
  */
-export async function readRecordAgreedByNodes(
+export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
   { hash, number }: BlockNumberAndHash,
   least = 2,
-): Promise<AgreedAnswer<ChainRecord>> {
+): Promise<AgreedAnswer<RunningHashes>> {
   try {
-    return await rpc.agreed((call) => readChainRecord(call, config, fromHex(hash), number), {
+    return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number), {
       least,
     })
   } catch (error) {
@@ -86,16 +86,16 @@ export async function readRecordAgreedByNodes(
 }
 
 /**
- * As `readRecordAgreedByNodes`, but null where nodes do not return the record of this block. They may return the record
+ * Like `readAgreedRunningHashes`, but null where nodes do not return the record of this block. They may return the record
  * of another block.
  * @throws DisagreementError
  */
-export const readRecordAgreedByNodesOrNull = (
+export const readAgreedRunningHashesOrNull = (
   chain: EvmChain,
   block: BlockNumberAndHash,
   nodes?: number,
-): Promise<AgreedAnswer<ChainRecord> | null> =>
-  fallbackOnExpectedError(readRecordAgreedByNodes(chain, block, nodes), isUnknown, null)
+): Promise<AgreedAnswer<RunningHashes> | null> =>
+  fallbackOnExpectedError(readAgreedRunningHashes(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
@@ -107,24 +107,24 @@ const isUnknown = (error: unknown): boolean =>
  * is detected.
  * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
-export async function confirmedRecordEndOf(
+export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: ConfirmedRecordEnd; ground: TrustBasis | null }> {
+): Promise<{ place: LastConfirmedHashes; ground: TrustBasis | null }> {
   const { config, rpc } = chain
-  const contracts = recordingContracts(config)
+  const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1
   const isAsked = contracts.length > 0 && number >= 0
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getBlockHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await readRecordAgreedByNodesOrNull(chain, { number, hash }) : null
-  const stored = parentHash ? unpackChainRecord(config, parentHash, record) : []
+  const own = isAsked && hash ? await readAgreedRunningHashesOrNull(chain, { number, hash }) : null
+  const stored = parentHash ? decodeRunningHashes(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = contracts.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
     if (known && own && !own.answer[i]!.equals(known))
-      throw new Error(recordMismatchText(chain, number))
+      throw new Error(runningHashMismatchText(chain, number))
     return known ?? own?.answer[i] ?? null
   })
   const unknown = contracts[hashes.indexOf(null)]
@@ -139,11 +139,11 @@ export async function confirmedRecordEndOf(
 }
 
 /** Extends a record (running hashes) by logs, and measures the time as the `decode` stage of the chain's loop. */
-export const recordAfterLogs = (
+export const runningHashesAfterLogs = (
   { stages }: EvmChain,
-  before: ChainRecord,
+  before: RunningHashes,
   { record }: Pick<DecodedLogs, 'record'>,
-): ChainRecord => stages.work('decode', () => extendChainRecord(before, record))
+): RunningHashes => stages.work('decode', () => extendRunningHashes(before, record))
 
 /**
  * Checks that the record `before`, extended by the range's logs, equals the record `after`. @throws RpcError where it
@@ -151,13 +151,13 @@ export const recordAfterLogs = (
  */
 function assertMakes(
   chain: EvmChain,
-  before: ChainRecord,
+  before: RunningHashes,
   { from, to, decoded }: ConfirmedLogRange,
-  after: ChainRecord,
+  after: RunningHashes,
 ): void {
-  if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
+  if (isDeepStrictEqual(runningHashesAfterLogs(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
-  throw isCoveredByRecord(chain)
+  throw isCoveredByRunningHash(chain)
     ? new RefutedAnswerError(message)
     : new ContradictingNodeError(message)
 }
@@ -166,25 +166,27 @@ function assertMakes(
  * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
  * has none.
  */
-export type RangeCheckedByRecord = ConfirmedLogRange & { record: AgreedAnswer<ChainRecord> | null }
+export type RangeWithCheckedHashes = ConfirmedLogRange & {
+  record: AgreedAnswer<RunningHashes> | null
+}
 
 /** Adds to a range how far it can be trusted. @throws RpcError where the chain's contracts have an unknown record */
 export function provedRangeOf(
   chain: EvmChain,
-  range: RangeCheckedByRecord & { nodes: number },
+  range: RangeWithCheckedHashes & { nodes: number },
 ): ProvedLogRange {
   const { from, to, record } = range
-  if (!record && hasRecordingContract(chain))
+  if (!record && hasContractWithRunningHash(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
-  const nodes = isCoveredByRecord(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
+  const nodes = isCoveredByRunningHash(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
   return { ...range, record: record?.answer ?? [], ground: trustBasisOfRange(chain, nodes) }
 }
 
 /** Records (running hashes) at the ends of ranges, by the number of a range's last block, with that block's hash. */
-export type KnownChainRecords = ReadonlyMap<
+export type KnownRunningHashes = ReadonlyMap<
   number,
-  { hash: Buffer; record: AgreedAnswer<ChainRecord> }
+  { hash: Buffer; record: AgreedAnswer<RunningHashes> }
 >
 
 /** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
@@ -194,9 +196,9 @@ const RECORDS_KEPT = 64
 interface RangesStart {
   from: number
   /** Last block and record before block `from`. */
-  before: ConfirmedRecordEnd
+  before: LastConfirmedHashes
   /** Records that need not be read from nodes. */
-  known: KnownChainRecords
+  known: KnownRunningHashes
   /** Number of nodes whose answers have to be equal. */
   nodes: number
 }
@@ -209,10 +211,10 @@ export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
   { from: start, before, known, nodes }: RangesStart,
-): BlockRangeSource<RangeCheckedByRecord> {
+): BlockRangeSource<RangeWithCheckedHashes> {
   const source = logRangeSource(chain, width, { nodes })
   const timed = logRangeSource(chain, width, { nodes, isHinted: false })
-  const asked = new LRUCache<string, ReturnType<typeof readRecordAgreedByNodesOrNull>>({
+  const asked = new LRUCache<string, ReturnType<typeof readAgreedRunningHashesOrNull>>({
     max: RECORDS_KEPT,
   })
 
@@ -221,17 +223,17 @@ export function checkedLogRangeSource(
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? readRecordAgreedByNodesOrNull(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? readAgreedRunningHashesOrNull(chain, { number, hash }, nodes)
     asked.set(hash, record)
     return record
   }
 
   const readBy =
-    ({ read }: typeof source): BlockRangeSource<RangeCheckedByRecord>['read'] =>
+    ({ read }: typeof source): BlockRangeSource<RangeWithCheckedHashes>['read'] =>
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
-      if (!hasRecordingContract(chain)) return { ...range, record: null }
+      if (!hasContractWithRunningHash(chain)) return { ...range, record: null }
       const own = from === start ? null : await recordBehind(from - 1, range.parentHash)
       const earlier = from === start ? before.record : own?.answer
       const record = await recordBehind(to, range.lastHash)
@@ -262,18 +264,18 @@ export function checkedLogRangeSource(
  */
 export async function proveLogsUpTo(
   chain: EvmChain,
-  before: ConfirmedRecordEnd,
+  before: LastConfirmedHashes,
   blocks: { from: number; confirmed: number; width: LogRangeWidth; isHinted: boolean },
-  top: BlockNumberAndHash & { record: AgreedAnswer<ChainRecord> },
+  top: BlockNumberAndHash & { record: AgreedAnswer<RunningHashes> },
   least: number,
   onRange: () => void,
-): Promise<KnownChainRecords> {
-  const known = new Map<number, { hash: Buffer; record: AgreedAnswer<ChainRecord> }>()
+): Promise<KnownRunningHashes> {
+  const known = new Map<number, { hash: Buffer; record: AgreedAnswer<RunningHashes> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
   const { answer: agreed, nodes } = top.record
   let { lastHash } = before
-  let running: AgreedAnswer<ChainRecord> = { answer: before.record, nodes }
+  let running: AgreedAnswer<RunningHashes> = { answer: before.record, nodes }
 
   const source = logRangeSource(chain, width, { nodes: least, isHinted })
   const noted: typeof source = {
@@ -294,14 +296,14 @@ export async function proveLogsUpTo(
       )
     // consecutive ranges without logs, up to some 100,000, share one record object
     if (range.decoded.record.length > 0)
-      running = { answer: recordAfterLogs(chain, running.answer, range.decoded), nodes }
+      running = { answer: runningHashesAfterLogs(chain, running.answer, range.decoded), nodes }
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transientError(`block ${top.number} has been replaced since its record was read`)
   if (isDeepStrictEqual(running.answer, agreed)) return known
-  const error = new RefutedAnswerError(recordMismatchText(chain, top.number))
+  const error = new RefutedAnswerError(runningHashMismatchText(chain, top.number))
   chain.rpc.refute(hosts, error)
   throw error
 }

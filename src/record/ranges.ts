@@ -16,7 +16,7 @@ import {
   type RawLog,
   readLogsOfRange,
 } from '../chains/evm/logs.js'
-import { recordingContracts } from '../chains/evm/record.js'
+import { contractsWithRunningHash } from '../chains/evm/record.js'
 import { mapInBatches } from '../chains/rpc/batches.js'
 import {
   errorWithCauses,
@@ -145,8 +145,8 @@ export interface BlockRangeToRead {
 /**
  * True if the contracts' running hashes (their record) cover all logs of a chain. A spoke's messages are in no record.
  */
-export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
-  config.role === 'hub' && recordingContracts(config).length > 0
+export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
+  config.role === 'hub' && contractsWithRunningHash(config).length > 0
 
 /**
  * Source of a chain's confirmed logs. Where a record proves that no other block has logs, the second node is asked
@@ -157,15 +157,15 @@ export const isCoveredByRecord = ({ config }: EvmChain): boolean =>
 export const logRangeSource = (
   chain: EvmChain,
   width: LogRangeWidth,
-  { nodes = 2, isHinted = isCoveredByRecord(chain) } = {},
+  { nodes = 2, isHinted = isCoveredByRunningHash(chain) } = {},
 ): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
   nodes,
-  isProved: isCoveredByRecord(chain),
+  isProved: isCoveredByRunningHash(chain),
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
-    if (!first || !isCoveredByRecord(chain)) return readOwn()
+    if (!first || !isCoveredByRunningHash(chain)) return readOwn()
     const isDense = blockNumbersOfLogs(first.decoded).length > BY_HASH_BLOCKS
     const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { PaymentDecision, SolanaSigner } from '../chains/solana/signer.js'
-import { findDueBlockhashJobs } from '../db/outbox/due.js'
+import { findDueSolanaJobs } from '../db/outbox/due.js'
 import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
@@ -87,7 +87,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     if (!isBusy) return false
     this.#stored = 0
     const nowMs = this.clock.nowMs()
-    const due = await findDueBlockhashJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueSolanaJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const isQueued = ({ state }: Row) => state === 'queued'
     const underWay = sharingTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))

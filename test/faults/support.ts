@@ -4,9 +4,9 @@ import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js
 import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import {
-  emptyChainRecord,
-  extendChainRecord,
-  packChainRecord,
+  encodeRunningHashes,
+  extendRunningHashes,
+  initialRunningHashes,
   runningHashInputs,
 } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -45,7 +45,7 @@ async function recordBefore({ config, public: client }: HubWorld, block: number)
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
   const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
-  return extendChainRecord(emptyChainRecord(config), runningHashInputs(config, logs, timeOf))
+  return extendRunningHashes(initialRunningHashes(config), runningHashInputs(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000
@@ -92,7 +92,7 @@ export async function indexerOver(
     .catch(() => null)
   if (before && startBlock > world.config.startBlock) {
     row.parentHash = fromHex(before.hash)
-    row.record = packChainRecord(config, row.parentHash, await recordBefore(world, startBlock))
+    row.record = encodeRunningHashes(config, row.parentHash, await recordBefore(world, startBlock))
   }
   // only local chains mine many blocks at once
   const chain = createEvmChain({

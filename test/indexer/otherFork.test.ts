@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import { getBlockHeader } from '../../src/chains/evm/logs.js'
-import { readChainRecord } from '../../src/chains/evm/record.js'
+import { readRunningHashes } from '../../src/chains/evm/record.js'
 import { assertOwnersOnHub } from '../../src/record/owners.js'
 import { logRangeSource } from '../../src/record/ranges.js'
 import { createLogRangeWidth } from '../../src/record/width.js'
@@ -29,7 +29,7 @@ it('refuses a record read by block number if the block is replaced between the t
   await world.bid(1, ['ann'])
   const { hash, number } = (await getBlockHeader(chain.rpc.call, 'latest'))!
   const read = () =>
-    chain.rpc.onOneNode((call) => readChainRecord(call, chain.config, fromHex(hash), number))
+    chain.rpc.onOneNode((call) => readRunningHashes(call, chain.config, fromHex(hash), number))
   let replaces = false
   onCall = async (method, body) => {
     if (method !== 'eth_call') return undefined

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { emptyChainRecord } from '../../src/chains/evm/record.js'
+import { initialRunningHashes } from '../../src/chains/evm/record.js'
 import { RangeFetcher } from '../../src/indexer/evm/rangeFetcher.js'
 import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
@@ -183,7 +183,7 @@ describe('nodes with limitations', () => {
     const { chain } = await world.open({ rpcUrls: [first, second] })
     const from = world.config.startBlock
     const to = await confirmed()
-    const before = { lastHash: null, record: emptyChainRecord(world.config) }
+    const before = { lastHash: null, record: initialRunningHashes(world.config) }
     const { latest } = await chain.heads()
     const fetcher = new RangeFetcher(chain, () => false)
     await fetcher.foldAhead(before, { from, confirmed: to, latest }, 1, () => {})

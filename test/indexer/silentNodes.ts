@@ -4,8 +4,8 @@ import { afterEach } from 'vitest'
 import { logFilterOfContracts } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import {
-  emptyChainRecord,
-  extendChainRecord,
+  extendRunningHashes,
+  initialRunningHashes,
   runningHashInputs,
 } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -114,7 +114,7 @@ export function useSilentNodes() {
         logs,
         (log) => Number(log.blockTimestamp) * 1_000,
       )
-      const [hash] = extendChainRecord(emptyChainRecord(world.config), words)
+      const [hash] = extendRunningHashes(initialRunningHashes(world.config), words)
       return answering(() => ({ result: `0x${hash!.toString('hex')}` }))
     }
 

@@ -45,9 +45,9 @@ import {
   readCommunityNameAvailability,
 } from '../../src/db/registry/communityNames.js'
 import {
-  findBundles,
   findNamesByPrefix,
   findNamesOfAddresses,
+  findWalletBundles,
   findWalletsByNames,
   findWalletsByTypes,
   readNameAvailability,
@@ -278,7 +278,11 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
         wallet: walletOf(OWNER),
       }),
   ],
-  ['the bundle of an address', 60, (db) => findBundles(db, NETWORK, [walletOf(ORDINARY)], null)],
+  [
+    'the bundle of an address',
+    60,
+    (db) => findWalletBundles(db, NETWORK, [walletOf(ORDINARY)], null),
+  ],
   [
     'wallets of a type in a full cluster',
     1_010,

@@ -1,9 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  findDueBlockhashJobs,
-  findDueNonceJobs,
-  NONCE_JOBS_AT_ONCE,
-} from '../../src/db/outbox/due.js'
+import { findDueNonceJobs, findDueSolanaJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { RELEASE_HOLDING_TIME_SHARE } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_TIME_USED_ALARM_SHARE } from '../../src/ops/alarms.js'
@@ -83,7 +79,7 @@ describe('on Solana', () => {
       await store({ kind, share: 0.79 })
       await store({ kind, share: 0.81 })
       await store({ kind, share: 0.82 })
-      const due = shown(await findDueBlockhashJobs(database.pool, CHAIN, NOW_MS))
+      const due = shown(await findDueSolanaJobs(database.pool, CHAIN, NOW_MS))
       expect(due.slice(0, 3)).toEqual([`${kind} 0.82`, `${kind} 0.81`, 'refuse 0.95'])
       expect(due).toContain('refund 0.96')
       expect(new Set(due).size, 'each job once').toBe(4)
@@ -95,7 +91,7 @@ describe('on Solana', () => {
     await store({ kind: 'settle', share: 0.2 })
     await store({ kind: 'refund', share: 0.9 })
     await store({ kind: 'refuse', share: 0.1 })
-    const due = shown(await findDueBlockhashJobs(database.pool, CHAIN, NOW_MS))
+    const due = shown(await findDueSolanaJobs(database.pool, CHAIN, NOW_MS))
     expect(due).toEqual(['refuse 0.10', 'refund 0.90', 'settle 0.20'])
   })
 })

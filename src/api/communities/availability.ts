@@ -49,7 +49,7 @@ export async function nameAvailabilityUnderRules(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    callerMeetsRequirements(context, rules!, payer, portsWithRecentBalances(context)).catch(
+    callerMeetsRequirements(context, rules!, payer, chainsWithCachedBalances(context)).catch(
       (error: unknown) => {
         if (error instanceof ChainUnavailableError) return true
         throw error
@@ -61,7 +61,7 @@ export async function nameAvailabilityUnderRules(
 }
 
 /** The network's chains, with look-ups of balances that may be some seconds old. */
-export const portsWithRecentBalances = (context: Context): readonly TokenBalancePort[] =>
+export const chainsWithCachedBalances = (context: Context): readonly TokenBalancePort[] =>
   chainsOfNetwork(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })

@@ -26,8 +26,8 @@ import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import {
   callerMeetsRequirements,
+  chainsWithCachedBalances,
   nameAvailabilityUnderRules,
-  portsWithRecentBalances,
 } from './availability.js'
 import { type NameBelowCommunity, requireRules } from './communities.js'
 
@@ -195,7 +195,7 @@ export async function areRequirementsMetBy(
     context,
     await requireRules(context, community),
     wallet.bytes,
-    portsWithRecentBalances(context),
+    chainsWithCachedBalances(context),
   )
 }
 

@@ -205,4 +205,4 @@ const airdrops = route.get('/v1/airdrops', {
   },
 })
 
-export const bundleRoutes = [create, add, assign, airdrops, claim]
+export const walletBundleRoutes = [create, add, assign, airdrops, claim]

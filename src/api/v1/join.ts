@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type BundleSnapshot, findBundles, MAX_BUNDLE_WALLETS } from '../../db/registry/lookups.js'
+import {
+  type BundleSnapshot,
+  findWalletBundles,
+  MAX_BUNDLE_WALLETS,
+} from '../../db/registry/lookups.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import {
   storedAddressPatternOf,
@@ -101,7 +105,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
         asked,
         (input) => parseWalletOrNull(input)?.bytes ?? Buffer.alloc(0),
       )
-      const found = await findBundles(pool, network, addresses, stored)
+      const found = await findWalletBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: BundleSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`

@@ -99,7 +99,7 @@ function progressOf(
   }
 }
 
-/** Sizes of the parts of a stored record (`packChainRecord`), bytes. */
+/** Sizes of the parts of a stored record (`encodeRunningHashes`), bytes. */
 const ADDRESS = 20
 const WORD = 32
 const word = z

@@ -29,12 +29,12 @@ export type ChainContractSettings = Pick<ChainConfig, 'role' | 'chainId' | 'comm
   trust?: ChainConfig['trust']
 }
 
-/** Running hashes of a chain's contracts, 32 bytes each, in the order of `recordingContracts`. */
-export type ChainRecord = readonly Buffer[]
+/** Running hashes of a chain's contracts, 32 bytes each, in the order of `contractsWithRunningHash`. */
+export type RunningHashes = readonly Buffer[]
 
 /** What a log adds to its contract's running hash. */
 export interface RunningHashInput {
-  /** Index of the contract in `recordingContracts`. */
+  /** Index of the contract in `contractsWithRunningHash`. */
   contractIndex: number
   /** Topics and data of the event as 32-byte words, in hex without a prefix. */
   words: string
@@ -47,7 +47,7 @@ const WORD = 32
  * Contracts of a chain that keep a record: our own, unless the chains file sets `watchOnly` or `trust` for older or
  * third-party contracts.
  */
-export function recordingContracts({
+export function contractsWithRunningHash({
   role,
   contract,
   communityPayments,
@@ -61,28 +61,32 @@ export function recordingContracts({
 }
 
 /** Record (running hashes) before the first log: zeros. */
-export const emptyChainRecord = (contracts: Omit<ChainContractSettings, 'chainId'>): ChainRecord =>
-  recordingContracts(contracts).map(() => Buffer.alloc(WORD))
+export const initialRunningHashes = (
+  contracts: Omit<ChainContractSettings, 'chainId'>,
+): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Encodes a record for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
  * addresses, so `unpackRecord` ignores a record of another block or of other contracts.
  */
-export const packChainRecord = (
+export const encodeRunningHashes = (
   contracts: ChainContractSettings,
   parentHash: Buffer,
-  record: ChainRecord,
+  record: RunningHashes,
 ): Buffer =>
   Buffer.concat([
     parentHash,
-    ...recordingContracts(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
+    ...contractsWithRunningHash(contracts).flatMap(({ address }, i) => [
+      fromHex(address),
+      record[i]!,
+    ]),
   ])
 
 /** Bytes for each contract in a stored record: its address and its running hash. */
 const STORED = 20 + WORD
 
 /** Decodes a stored record: each contract's running hash, or null for a contract that was not stored. */
-export function unpackChainRecord(
+export function decodeRunningHashes(
   contracts: ChainContractSettings,
   parentHash: Buffer,
   stored: Buffer | null,
@@ -91,7 +95,7 @@ export function unpackChainRecord(
   if (stored?.subarray(0, WORD).equals(parentHash))
     for (let at = WORD; at < stored.length; at += STORED)
       known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
-  return recordingContracts(contracts).map(({ address }) => known.get(address) ?? null)
+  return contractsWithRunningHash(contracts).map(({ address }) => known.get(address) ?? null)
 }
 
 /**
@@ -106,7 +110,7 @@ export function runningHashInputs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): RunningHashInput[] {
-  const recording = recordingContracts(contracts)
+  const recording = contractsWithRunningHash(contracts)
   const found: RunningHashInput[] = []
   let bid: RawLog | null = null
   for (const log of recording.length === 0 ? [] : logs) {
@@ -133,10 +137,10 @@ export function runningHashInputs(
   return found
 }
 
-export function extendChainRecord(
-  before: ChainRecord,
+export function extendRunningHashes(
+  before: RunningHashes,
   logs: readonly RunningHashInput[],
-): ChainRecord {
+): RunningHashes {
   const after = [...before]
   for (const { contractIndex, words } of logs) {
     const message = Buffer.allocUnsafe(WORD + words.length / 2)
@@ -163,15 +167,15 @@ export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
  * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
  */
-export async function readChainRecord(
+export async function readRunningHashes(
   call: RpcCall,
   contracts: ChainContractSettings,
   blockHash: Buffer,
   number: number | null = null,
-): Promise<ChainRecord> {
+): Promise<RunningHashes> {
   const block = { number, hash: toHex(blockHash) }
   const hashes: Buffer[] = []
-  for (const { address } of recordingContracts(contracts)) {
+  for (const { address } of contractsWithRunningHash(contracts)) {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
     // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
-import { unpackChainRecord } from '../../chains/evm/record.js'
+import { decodeRunningHashes } from '../../chains/evm/record.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { hasRecordingContract, readRecordAgreedByNodesOrNull } from '../../record/prove.js'
+import { hasContractWithRunningHash, readAgreedRunningHashesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
@@ -33,11 +33,11 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const { parentHash: hash } = row
         const chain = createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
-        const isKept = block && hasRecordingContract(chain)
+        const isKept = block && hasContractWithRunningHash(chain)
         const own = isKept
-          ? ((await readRecordAgreedByNodesOrNull(chain, block))?.answer ?? null)
+          ? ((await readAgreedRunningHashesOrNull(chain, block))?.answer ?? null)
           : null
-        const ours = hash && unpackChainRecord(config, hash, row.record)
+        const ours = hash && decodeRunningHashes(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         if (isProved === false) process.exitCode = 1
         const place = {

@@ -1,7 +1,7 @@
 import { ChainUnavailableError, type Hex, isPaymentChainPort } from '../../chains/chain.js'
 import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { readTokenBalance } from '../../chains/evm/community/port.js'
-import { hasRecordHashFunction, recordingContracts } from '../../chains/evm/record.js'
+import { contractsWithRunningHash, hasRecordHashFunction } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import { createTokenBalancePort } from '../../chains/requirementInputs.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
@@ -108,7 +108,7 @@ const unlessAway = (error: Error): void => {
  * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
-  for (const { kind, address } of recordingContracts(config)) {
+  for (const { kind, address } of contractsWithRunningHash(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHashFunction(code))
       throw new ConfigError(

@@ -1,7 +1,7 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, isContract } from '../../chains/evm/contracts/read.js'
-import { emptyChainRecord } from '../../chains/evm/record.js'
+import { initialRunningHashes } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
@@ -13,7 +13,7 @@ import {
   runCheck,
   warningResult,
 } from '../../ops/finding.js'
-import { readRecordAgreedByNodesOrNull } from '../../record/prove.js'
+import { readAgreedRunningHashesOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -85,7 +85,8 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Doc
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
     const isProvable =
-      emptyChainRecord(chain).length === 0 || (await readRecordAgreedByNodesOrNull(port, latest))
+      initialRunningHashes(chain).length === 0 ||
+      (await readAgreedRunningHashesOrNull(port, latest))
     return isProvable
       ? okResult(found)
       : warningResult(

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
-import { NOW_MS } from '../pg/unavailable.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 export interface StoredChainState {
   state: ChainState
@@ -14,7 +14,7 @@ export interface StoredChainState {
 const WRITE = {
   name: 'write_chain_states',
   text: `INSERT INTO chain_states (network, label, state, seen_ms)
-    SELECT $1, state->>'label', state, ${NOW_MS} FROM unnest($2::jsonb[]) AS states(state)
+    SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
       || CASE WHEN excluded.state->>'headMs' IS NULL
         THEN jsonb_build_object('headMs', chain_states.state->'headMs', 'blockMs', chain_states.state->'blockMs')
@@ -33,7 +33,7 @@ export async function writeChainStates(
 export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
   return readRows<StoredChainState>(
     db,
-    `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`,
+    `SELECT state, ${NOW_MS_SQL} - seen_ms AS "ageMs" FROM chain_states`,
     [],
   )
 }
@@ -62,7 +62,7 @@ export interface HubState {
 
 const HUB_STATE = {
   name: 'hub_state',
-  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS} AS now_ms
+  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS_SQL} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS_SQL} AS now_ms
     FROM journal_heads h
     LEFT JOIN chains c ON c.network = h.network AND c.label = $2
     LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,

@@ -1,6 +1,6 @@
 import type { OperatorAction } from '../generated/client.js'
 import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
-import { NOW_MS } from '../pg/unavailable.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 export type StoredOperatorAction = PlainRow<OperatorAction>
 
@@ -19,7 +19,7 @@ export interface RecordedCommand extends Pick<StoredOperatorAction, 'id' | 'osUs
 export async function writeOperatorAction(db: Queryable, action: RecordedCommand): Promise<void> {
   const { id, ms, osUser, command, outcome } = action
   const text = `INSERT INTO operator_actions (id, began_ms, os_user, role, command, outcome, ended_ms)
-    VALUES ($1, ${NOW_MS} - $2, $3, session_user, $4, $5, CASE WHEN $5::text IS NOT NULL THEN ${NOW_MS} END)
+    VALUES ($1, ${NOW_MS_SQL} - $2, $3, session_user, $4, $5, CASE WHEN $5::text IS NOT NULL THEN ${NOW_MS_SQL} END)
     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, ended_ms = excluded.ended_ms`
   await readRows(db, text, [id, ms, osUser, command, outcome])
 }

@@ -2,7 +2,7 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE } from '../pg/codes.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
-import { NOW_MS } from '../pg/unavailable.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 /** A network that this database mirrors. */
 export interface MirroredNetwork {
@@ -17,7 +17,7 @@ export interface MirroredNetwork {
   ageMs: number | null
 }
 
-const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS} - mirrored_ms AS age_ms,
+const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS_SQL} - mirrored_ms AS age_ms,
     CASE WHEN proved_block > 0 THEN NOT EXISTS (SELECT FROM journal j WHERE j.network = h.network
       AND j.generation = h.generation AND j.seq > h.proved_seq AND j.kind = ${ENTRY_KIND.bid})
     ELSE false END AS is_proved
@@ -49,7 +49,7 @@ export const markNamesProved = (
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
 
-const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS} WHERE network = $1 AND proved_block IS NOT NULL
+const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS_SQL} WHERE network = $1 AND proved_block IS NOT NULL
   AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
 
 /** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */

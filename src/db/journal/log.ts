@@ -71,7 +71,7 @@ const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system(
 const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
 
 /** Identity of a writable database, in the form of a log's `server`. */
-export const readServerIdentity = async (db: Queryable): Promise<string> =>
+export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
 
 const TILES = {

@@ -11,7 +11,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { partitionName, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
-import { NOW_MS } from '../pg/unavailable.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
 import { writeFoldedBatch } from './append.js'
 import { readMirroredNetworks } from './copies.js'
 import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from './head.js'
@@ -41,7 +41,7 @@ const TABLES = ['journal', ...STATE_TABLES] as const
 const EMPTY = `UPDATE journal_heads
   SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0
   WHERE network = $1`
-const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS},
+const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS_SQL},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
 /**

@@ -50,7 +50,7 @@ const BLOCKHASH_JOBS_AT_ONCE = 200
  * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
  * rest. In each group sent jobs come first, then older payments.
  */
-export async function findDueBlockhashJobs(
+export async function findDueSolanaJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
   nowMs: number,

@@ -10,7 +10,7 @@ import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadEndNotification } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
-import { assertClocksAgree, isLockTimeoutError, NOW_MS } from './unavailable.js'
+import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from './unavailable.js'
 
 /**
  * Lifetime of a lease after its last renewal, ms. With the pause of a standby's polls, a take-over takes less than five
@@ -38,7 +38,7 @@ export interface Leadership {
 }
 
 const LEASE = 'network = $1 AND role = $2'
-const CHECK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM leaders WHERE ${LEASE}`
+const CHECK = `SELECT ${NOW_MS_SQL} AS now_ms, until_ms <= ${NOW_MS_SQL} AS is_free FROM leaders WHERE ${LEASE}`
 /**
  * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
  */
@@ -50,16 +50,16 @@ const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activit
  * epoch.
  */
 const TAKE = `UPDATE leaders
-  SET epoch = epoch + 1, since_ms = ${NOW_MS}, until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
-  WHERE ${LEASE} AND until_ms <= ${NOW_MS} RETURNING epoch, since_ms`
+  SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
+  WHERE ${LEASE} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
 /**
  * Condition: this process holds the lease. The time differs where a fail-over lost the lease, and another process then
  * took it with the same epoch.
  */
 const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
 /** Renews the lease without waiting for the disk or a standby. A lost renewal only ends this process's leadership. */
-const RENEW = `UPDATE leaders SET until_ms = ${NOW_MS} + ${LEASE_MS}, backend = pg_backend_pid()
-  WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS} AS now_ms`
+const RENEW = `UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
+  WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`
 const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
   SELECT pg_notify($5, $6) FROM freed`
 

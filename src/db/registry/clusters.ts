@@ -1,6 +1,6 @@
 import {
-  ACTOR_PREFIX_BYTES,
   actorOfChange,
+  BODY_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
 import { entryKindOfCode } from '../../registry/journal/entry.js'
@@ -64,7 +64,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
-      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${ACTOR_PREFIX_BYTES}) END AS updated_body
+      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_BYTES_WITH_ACTOR}) END AS updated_body
     FROM (
       SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
       UNION ALL

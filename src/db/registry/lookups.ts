@@ -208,7 +208,7 @@ const bundles = prepareStatement<BundleSnapshot & { ord: number }>(
  * The bundles of many addresses, one per input, in the same order.
  * @param stored pattern of the hex of the wallets' stored addresses; null for all
  */
-export async function findBundles(
+export async function findWalletBundles(
   db: Queryable,
   network: Network,
   addresses: readonly Buffer[],

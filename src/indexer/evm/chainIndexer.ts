@@ -1,7 +1,7 @@
 import { type ChainHeads, readChainHeads, readConfirmedBlock } from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
-import { packChainRecord } from '../../chains/evm/record.js'
+import { encodeRunningHashes } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
@@ -11,15 +11,15 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
-  type ConfirmedRecordEnd,
-  confirmedRecordEndOf,
-  hasRecordingContract,
+  hasContractWithRunningHash,
+  type LastConfirmedHashes,
   type ProvedLogRange,
   provedRangeOf,
-  readRecordAgreedByNodesOrNull,
+  readAgreedRunningHashesOrNull,
+  readLastConfirmedHashes,
   trustBasisOfRange,
 } from '../../record/prove.js'
-import { isCoveredByRecord } from '../../record/ranges.js'
+import { isCoveredByRunningHash } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
@@ -70,7 +70,7 @@ export class ChainIndexer {
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: UnconfirmedBlock[] = []
   /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
-  #place: ConfirmedRecordEnd | null = null
+  #place: LastConfirmedHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Number of nodes that have to return equal answers in this step. */
@@ -189,7 +189,7 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) {
       await assertCheckpointOnChain(pool, chain, row, epoch)
-      const { place, ground } = await confirmedRecordEndOf(chain, row)
+      const { place, ground } = await readLastConfirmedHashes(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showTrust(ground)
     }
@@ -210,7 +210,7 @@ export class ChainIndexer {
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
     const last = this.#tail.findLast(({ block }) => block <= confirmed)
-    if (!last || isCoveredByRecord(chain)) return false
+    if (!last || isCoveredByRunningHash(chain)) return false
     const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, last.block))
     return header?.hash === toHex(last.hash)
   }
@@ -247,7 +247,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
-        if (!fetched.record && hasRecordingContract(chain)) {
+        if (!fetched.record && hasContractWithRunningHash(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
@@ -289,7 +289,7 @@ export class ChainIndexer {
   async #follow(
     latest: BlockHeader,
     confirmedBlock: number,
-    { place, isFull }: { place: ConfirmedRecordEnd; isFull: boolean },
+    { place, isFull }: { place: LastConfirmedHashes; isFull: boolean },
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
@@ -343,10 +343,15 @@ export class ChainIndexer {
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || !hasRecordingContract(chain) || this.state.lastError)
+    if (
+      !hash ||
+      confirmed < row.nextBlock ||
+      !hasContractWithRunningHash(chain) ||
+      this.state.lastError
+    )
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = readRecordAgreedByNodesOrNull(chain, block, this.#nodes)
+    const record = readAgreedRunningHashesOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }
@@ -367,8 +372,8 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: hasRecordingContract(chain)
-            ? packChainRecord(chain.config, last.lastHash, last.record)
+          record: hasContractWithRunningHash(chain)
+            ? encodeRunningHashes(chain.config, last.lastHash, last.record)
             : null,
         }
       : null
@@ -420,7 +425,10 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (hasRecordingContract(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
+    if (
+      hasContractWithRunningHash(chain) &&
+      (this.state.trustNodes ?? 0) < this.state.nodesWanted
+    ) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
       const { nodes } = await readRecordAtNewestBlock(chain, row, known)
       this.#showTrust(trustBasisOfRange(chain, nodes))

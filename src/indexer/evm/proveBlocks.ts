@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { blockOfLogPosition } from '../../chains/evm/logs.js'
-import type { ChainRecord } from '../../chains/evm/record.js'
+import type { RunningHashes } from '../../chains/evm/record.js'
 import {
   ContradictingNodeError,
   MissingDataError,
@@ -10,22 +10,22 @@ import {
 import type { AgreedAnswer, RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
-  type ConfirmedRecordEnd,
   checkedLogRangeSource,
-  hasRecordingContract,
+  hasContractWithRunningHash,
+  type LastConfirmedHashes,
   type ProvedLogRange,
   provedRangeOf,
-  type RangeCheckedByRecord,
-  readRecordAgreedByNodes,
-  readRecordAgreedByNodesOrNull,
-  recordAfterLogs,
-  recordMismatchText,
+  type RangeWithCheckedHashes,
+  readAgreedRunningHashes,
+  readAgreedRunningHashesOrNull,
+  runningHashesAfterLogs,
+  runningHashMismatchText,
 } from '../../record/prove.js'
 import {
   type BlockRangeSource,
   type ConfirmedLogRange,
   hasSameLogs,
-  isCoveredByRecord,
+  isCoveredByRunningHash,
   readBlocksInRanges,
 } from '../../record/ranges.js'
 import { createLogRangeWidth } from '../../record/width.js'
@@ -35,14 +35,14 @@ import { logsOfBlocks, type UnconfirmedBlock } from './types.js'
 /** The contracts' record (running hashes) as of the block `hash`, requested while logs are still read. */
 export interface RequestedRecord {
   hash: Buffer
-  record: ReturnType<typeof readRecordAgreedByNodesOrNull>
+  record: ReturnType<typeof readAgreedRunningHashesOrNull>
 }
 
 /** The unconfirmed blocks (the tail) above a checkpoint. */
 interface KnownTail {
   tail: readonly UnconfirmedBlock[]
   /** Last block and record at the checkpoint. */
-  place: ConfirmedRecordEnd
+  place: LastConfirmedHashes
   /** Number of nodes that have to return equal answers. */
   nodes: number
 }
@@ -70,14 +70,14 @@ export async function proveBlocks(
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
-  const keeps = hasRecordingContract(chain)
+  const keeps = hasContractWithRunningHash(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps
-    ? await (isAsked ? asked!.record : readRecordAgreedByNodesOrNull(chain, end, least))
+    ? await (isAsked ? asked!.record : readAgreedRunningHashesOrNull(chain, end, least))
     : null
   const top = keeps && !own ? await readRecordAtNewestBlock(chain, row, known) : null
-  const answer = recordAfterLogs(chain, place.record, seen.decoded)
+  const answer = runningHashesAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = checkedLogRangeSource(chain, createLogRangeWidth(), {
     from: seen.from,
@@ -85,7 +85,7 @@ export async function proveBlocks(
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
     nodes: least,
   })
-  if (!isCoveredByRecord(chain) || !isDeepStrictEqual(answer, record?.answer))
+  if (!isCoveredByRunningHash(chain) || !isDeepStrictEqual(answer, record?.answer))
     return readAnew(chain, source, seen)
 
   const proved = { ...seen, record }
@@ -94,7 +94,7 @@ export async function proveBlocks(
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
   // the newest block's record proves the logs of the whole tail, so the second node has to confirm the blocks of all
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
-  const ask = async (call: RpcCall): Promise<RangeCheckedByRecord> => {
+  const ask = async (call: RpcCall): Promise<RangeWithCheckedHashes> => {
     if (await hasSameLogs(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
     throw new ContradictingNodeError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
@@ -109,7 +109,7 @@ export async function proveBlocks(
  */
 async function readAnew(
   chain: EvmChain,
-  source: BlockRangeSource<RangeCheckedByRecord>,
+  source: BlockRangeSource<RangeWithCheckedHashes>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedLogRange,
 ): Promise<ProvedLogRange[]> {
   const read = await readBlocksInRanges(source, from, to)
@@ -121,7 +121,7 @@ async function readAnew(
 
   const places = new Set(read.flatMap((part) => part.decoded.places))
   const missing = decoded.places.find((one) => !places.has(one))
-  if (missing !== undefined && !isCoveredByRecord(chain))
+  if (missing !== undefined && !isCoveredByRunningHash(chain))
     throw new MissingDataError(
       `a node leaves out a log of block ${blockOfLogPosition(missing)} that was read by the block's hash`,
     )
@@ -137,13 +137,13 @@ export async function readRecordAtNewestBlock(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,
-): Promise<AgreedAnswer<ChainRecord>> {
+): Promise<AgreedAnswer<RunningHashes>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? row.parentHash
   if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
-  const own = await readRecordAgreedByNodes(chain, { number, hash: toHex(hash) }, nodes)
-  const made = recordAfterLogs(chain, place.record, logsOfBlocks(tail))
-  if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
+  const own = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) }, nodes)
+  const made = runningHashesAfterLogs(chain, place.record, logsOfBlocks(tail))
+  if (!isDeepStrictEqual(made, own.answer)) throw new Error(runningHashMismatchText(chain, number))
   return own
 }

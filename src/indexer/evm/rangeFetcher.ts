@@ -2,26 +2,26 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import {
-  type ConfirmedRecordEnd,
   checkedLogRangeSource,
-  type KnownChainRecords,
+  type KnownRunningHashes,
+  type LastConfirmedHashes,
   proveLogsUpTo,
-  type RangeCheckedByRecord,
-  readRecordAgreedByNodes,
-  readRecordAgreedByNodesOrNull,
+  type RangeWithCheckedHashes,
+  readAgreedRunningHashes,
+  readAgreedRunningHashesOrNull,
 } from '../../record/prove.js'
-import { isCoveredByRecord, readBlocksInRanges, readRangesAhead } from '../../record/ranges.js'
+import { isCoveredByRunningHash, readBlocksInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
 
 /** A range with the number of nodes that returned its logs. */
-export type FetchedRange = RangeCheckedByRecord & { nodes: number }
+export type FetchedRange = RangeWithCheckedHashes & { nodes: number }
 
 /** Fetches a chain's confirmed logs for the backfill, with the contracts' running hashes (records) that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width: LogRangeWidth
   /** Records calculated by `foldAhead` for the ends of later ranges, where nodes no longer have the state. */
-  #folded: KnownChainRecords = new Map()
+  #folded: KnownRunningHashes = new Map()
   /** Number of nodes that had to agree on the logs from which `#folded` was calculated. */
   #foldedBy = 0
   /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
@@ -38,13 +38,13 @@ export class RangeFetcher {
    * @param nodes number of nodes that have to return equal answers
    */
   ranges(
-    before: ConfirmedRecordEnd,
+    before: LastConfirmedHashes,
     from: number,
     to: number,
     nodes: number,
   ): AsyncGenerator<FetchedRange> {
     // records that too few nodes confirm must not refute another node
-    const known: KnownChainRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
+    const known: KnownRunningHashes = this.#foldedBy >= nodes ? this.#folded : new Map()
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
     return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
@@ -56,7 +56,7 @@ export class RangeFetcher {
    * @throws UndecidedError or ChainUnavailableError that says why nodes return neither record
    */
   async foldAhead(
-    before: ConfirmedRecordEnd,
+    before: LastConfirmedHashes,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: BlockHeader },
     nodes: number,
     alive: () => void,
@@ -64,10 +64,10 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await readRecordAgreedByNodesOrNull(chain, header, nodes)
+    const early = await readAgreedRunningHashesOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
-    const record = early ?? (await readRecordAgreedByNodes(chain, latest, nodes))
-    const isHinted = this.#isHinted && isCoveredByRecord(chain)
+    const record = early ?? (await readAgreedRunningHashes(chain, latest, nodes))
+    const isHinted = this.#isHinted && isCoveredByRunningHash(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
     this.#folded = await proveLogsUpTo(

@@ -4,7 +4,7 @@ import { getBlockHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
-import { confirmedRecordEndOf } from '../../record/prove.js'
+import { readLastConfirmedHashes } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { findNewestCommonBlock } from './checkpoint.js'
 
@@ -12,7 +12,7 @@ import { findNewestCommonBlock } from './checkpoint.js'
  * Checks the target of a rewind against the chain: chain and database must have the same block before it. Otherwise the
  * next step halts the chain again.
  * @param block first block to leave out
- * @throws Error with one sentence that names a possible block; errors of `confirmedRecordEndOf`
+ * @throws Error with one sentence that names a possible block; errors of `readLastConfirmedHashes`
  */
 export async function checkRewindTarget(
   pool: pg.Pool,
@@ -31,7 +31,7 @@ export async function checkRewindTarget(
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // checks the record at the present checkpoint, so that logs that are missing before it are detected
-  await confirmedRecordEndOf(chain, row)
+  await readLastConfirmedHashes(chain, row)
   const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block - 1))
   if (!header)
     throw new Error(

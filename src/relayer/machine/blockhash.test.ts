@@ -4,20 +4,20 @@ import { newJob } from '../../../test/support/newJob.js'
 import type { JobKind, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
-  type BlockhashAction,
   type JobPaymentView,
   paymentViewOf,
   planSolanaJobStep,
   type SolanaClusterSnapshot,
+  type SolanaJobAction,
 } from './blockhash.js'
 import { applyJobEvent, type JobEvent } from './index.js'
-import { type BlockhashJob, parkJobOnceVoid } from './job.js'
+import { parkJobOnceVoid, type SolanaJob } from './job.js'
 
 const tx: SolanaJobTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
-const step = (job: BlockhashJob, event: JobEvent<SolanaJobTx>): BlockhashJob =>
+const step = (job: SolanaJob, event: JobEvent<SolanaJobTx>): SolanaJob =>
   applyJobEvent(job, event, now)
-const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<SolanaJobTx>('j', kind)
+const queued = (kind: JobKind = 'refund'): SolanaJob => newJob<SolanaJobTx>('j', kind)
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
@@ -30,11 +30,11 @@ const seen = (change: Partial<SolanaClusterSnapshot>): SolanaClusterSnapshot => 
 const HELD: JobPaymentView = { is: 'held' }
 const GONE: JobPaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
-const record = (event: JobEvent<SolanaJobTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
-  it.each<[string, Partial<SolanaClusterSnapshot>, BlockhashAction]>([
+  it.each<[string, Partial<SolanaClusterSnapshot>, SolanaJobAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
     [

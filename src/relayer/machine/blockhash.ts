@@ -2,7 +2,7 @@ import type { SolanaTxStatus } from '../../chains/solana/signer.js'
 import type { JobKind, ParkReason, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
-import { type BlockhashJob, hasJobEnded } from './job.js'
+import { hasJobEnded, type SolanaJob } from './job.js'
 
 /** State of a job's payment, as the nodes of the Solana cluster show it. */
 export type JobPaymentView =
@@ -47,7 +47,7 @@ export interface SolanaClusterSnapshot {
   payment: JobPaymentView | null
 }
 
-export type BlockhashAction =
+export type SolanaJobAction =
   | { do: 'wait' }
   /** Read the payment's account on the cluster. */
   | { do: 'look' }
@@ -57,9 +57,9 @@ export type BlockhashAction =
   | { do: 'record'; event: JobEvent<SolanaJobTx> }
 
 export function planSolanaJobStep(
-  job: BlockhashJob,
+  job: SolanaJob,
   { height, status, payment }: SolanaClusterSnapshot,
-): BlockhashAction {
+): SolanaJobAction {
   if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
   const tx = job.txs[0]!
@@ -75,7 +75,7 @@ export function planSolanaJobStep(
 /**
  * The job's payment is not held any more. Only the outcome that the watcher read ends the job, never one node's answer.
  */
-function planDone(payment: JobPaymentView | null, isTooLate: boolean): BlockhashAction {
+function planDone(payment: JobPaymentView | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown'
@@ -86,7 +86,7 @@ function planDone(payment: JobPaymentView | null, isTooLate: boolean): Blockhash
 /**
  * No signed transaction can be included any more: the payment shows whether the job is done, or may be signed again.
  */
-function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAction {
+function planByPayment(job: SolanaJob, payment: JobPaymentView): SolanaJobAction {
   switch (payment.is) {
     case 'held':
       // a node's refusal is the reason why the transaction was not included
@@ -103,5 +103,5 @@ function planByPayment(job: BlockhashJob, payment: JobPaymentView): BlockhashAct
   }
 }
 
-const expire = (reason: string): BlockhashAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: JobEvent<SolanaJobTx>): BlockhashAction => ({ do: 'record', event })
+const expire = (reason: string): SolanaJobAction => record({ is: 'expired', feeWei: 0n, reason })
+const record = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })

@@ -17,7 +17,7 @@ import {
  * blocks, and that the account, read in a later slot, still has the payment of the job's sequence.
  */
 export type NonceJob = JobProgress<EvmJobTx>
-export type BlockhashJob = JobProgress<SolanaJobTx>
+export type SolanaJob = JobProgress<SolanaJobTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
 export function parkJobOnceVoid<Job extends JobProgress>(job: Job): Job {

@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import { logFilterOfContracts } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
-  emptyChainRecord,
-  extendChainRecord,
-  readChainRecord,
+  extendRunningHashes,
+  initialRunningHashes,
+  readRunningHashes,
   runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
@@ -31,11 +31,11 @@ export async function expectRecord(
   const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: 'latest' }
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
   const fold = (some: readonly RawLog[]) =>
-    extendChainRecord(
-      emptyChainRecord(chain),
+    extendRunningHashes(
+      initialRunningHashes(chain),
       runningHashInputs(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
     )
-  const kept = await readChainRecord(ask, chain, fromHex((await client.getBlock()).hash))
+  const kept = await readRunningHashes(ask, chain, fromHex((await client.getBlock()).hash))
   expect(fold(logs)).toEqual(kept)
   const ends = contract ? logs : logs.filter(({ topics: [, id] }) => id !== undefined)
   const one = ends[Math.floor(Math.random() * ends.length)]

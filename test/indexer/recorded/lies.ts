@@ -6,9 +6,9 @@ import {
 } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
 import {
-  emptyChainRecord,
-  extendChainRecord,
-  recordingContracts,
+  contractsWithRunningHash,
+  extendRunningHashes,
+  initialRunningHashes,
   runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
@@ -147,15 +147,15 @@ function withRecords(recording: Recording): Recording {
   const timeOf = ({ blockNumber }: RawLog) => Number(blocks[Number(blockNumber)]!.timestamp) * 1_000
   try {
     const records = new Map(recording.records)
-    for (const [i, { address }] of recordingContracts(config).entries()) {
+    for (const [i, { address }] of contractsWithRunningHash(config).entries()) {
       const hashes: Hex[] = []
-      let record = emptyChainRecord(config)
+      let record = initialRunningHashes(config)
       let next = 0
       for (const block of blocks.keys()) {
         const start = next
         while (next < logs.length && Number(logs[next]!.blockNumber) <= block) next += 1
         if (next > start)
-          record = extendChainRecord(
+          record = extendRunningHashes(
             record,
             runningHashInputs(config, logs.slice(start, next), timeOf),
           )

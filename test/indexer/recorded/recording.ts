@@ -1,7 +1,7 @@
 import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { logFilterOfContracts } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { recordingContracts } from '../../../src/chains/evm/record.js'
+import { contractsWithRunningHash } from '../../../src/chains/evm/record.js'
 import { mapInBatches } from '../../../src/chains/rpc/batches.js'
 import type { ChainConfig } from '../../../src/config/index.js'
 
@@ -57,7 +57,7 @@ export async function record(
   const logs = await ask<RawLog[]>('eth_getLogs', [filter])
 
   const records = new Map<Hex, Hex[]>()
-  for (const { address } of recordingContracts(config)) {
+  for (const { address } of contractsWithRunningHash(config)) {
     const hashes = await mapInBatches(numbers, AT_ONCE, (number) =>
       ask<Hex>('eth_call', [{ to: address, data: RECORD_HASH }, toHex(number)]),
     )
