@@ -18,7 +18,7 @@ export interface MinedTx {
   succeeded: boolean
   /**
    * True if one of the configured contracts emitted a log in the transaction, or the transaction paid the configured
-   * program. Also true while a Solana node does not support the transaction's version.
+   * Solana program. Also true while a Solana node does not support the transaction's version.
    */
   isRegistration: boolean
   confirmations: Confirmations
@@ -29,8 +29,8 @@ export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (Mi
 
 interface Sent {
   /**
-   * Account that sent the transaction. Its signature proves sender and nonce. Both are null for a transaction type that
-   * only some chains have.
+   * Account that sent the transaction. The transaction's signature proves `sender` and `nonce`. Both are null for a
+   * transaction type that only some chains have.
    */
   sender: Hex | null
   nonce: number | null
@@ -47,7 +47,7 @@ export interface RegistrationRequest {
   names: readonly { name: string; amountWei: bigint }[]
   /** Referrer as 32 bytes, null for none. */
   referral: Uint8Array | null
-  /** Waits before each part of a long quote, so that other requests run in between. */
+  /** Awaited before each part of a long quote, so that other requests run in between. */
   turn?: () => Promise<void>
 }
 
@@ -55,9 +55,9 @@ export interface RegistrationRequest {
 export interface RegistrationQuote {
   gasToken: { symbol: string; decimals: number | string }
   registrationFee: bigint
-  /** Cost of the delivery to the hub. */
+  /** Cost of the bids' delivery to the hub. */
   bridgeFee: bigint
-  /** Names in the order of the request. `amount` is the bid in the gas token. */
+  /** Names in the order of the request. `amount` is the bid in the smallest unit of the gas token. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
@@ -67,17 +67,17 @@ export interface EvmQuote extends RegistrationQuote {
   transactionData: { to: Hex; data: Hex; value: bigint }
 }
 
-/** Failure of the bridge to quote (502 `bridge_failure`). */
+/** Failure of the bridge to quote a message's price (HTTP 502 `bridge_failure`). */
 export class BridgeError extends Error {
   override name = 'BridgeError'
 }
 
-/** 400 `invalid_amount`; the message is one sentence for the caller. */
+/** An amount that can't be paid (HTTP 400 `invalid_amount`). The message is one sentence for the client. */
 export class AmountError extends Error {
   override name = 'AmountError'
 }
 
-/** Failure of every RPC URL of a chain (503 `unavailable`). */
+/** Failure of every RPC URL of a chain (HTTP 503 `unavailable`). */
 export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
@@ -103,20 +103,20 @@ export interface SignatureCheckQuery {
   /** Signed hash, 32 bytes. */
   hash: Hex
   signature: Hex
-  /** True if signatures of wallets that are not deployed yet count (ERC-6492). */
+  /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
   acceptsErc6492: boolean
-  /** Address of the client that sent the request: anybody may ask about any wallet. */
+  /** Address of the client that sent the request. Its checks of a wallet are limited: anybody may request some. */
   caller: string
 }
 
-/** An allocation in the form that a distributor's claim takes. */
+/** An airdrop allocation, as the `claim` function of the distributor contract takes it. */
 export interface AirdropDistributorClaim {
   index: number
-  /** bytes32 */
+  /** Account that owns the allocation, as bytes32. */
   account: Buffer
   /** Base units of the token. */
   amount: bigint
-  /** Hashes of 32 bytes in hex, without 0x. */
+  /** Merkle proof of the allocation: hashes of 32 bytes in hex, without 0x. */
   proof: readonly string[]
 }
 
@@ -128,7 +128,10 @@ export interface PermittedClaimReceiver {
   signature: Hex
 }
 
-/** Operator key of airdrops: permits claims of accounts of other chains than EVM's (EIP-712). */
+/**
+ * Signer with the operator's key for airdrops. A signature (EIP-712) permits the claim of an account on a non-EVM
+ * chain.
+ */
 export interface ClaimPermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
@@ -173,7 +176,7 @@ export interface CommunityPaymentPort {
   readonly communityPayments: string | null
   /**
    * A wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where the address
-   * is no token, since anybody may have named it. Both addresses are texts as responses show them.
+   * is no token, since anybody may have named the address as one. Both addresses are texts as responses show them.
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
@@ -182,7 +185,7 @@ export interface CommunityPaymentPort {
    * request.
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
-  /** True if the address is a token. Absent on chains that accept any address. @throws ChainUnavailableError */
+  /** True if the address is a token's. Absent on chains that accept any address. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPaymentTransaction>
@@ -230,13 +233,13 @@ export interface RefundPort {
   /**
    * Transaction by which a bidder withdraws what the hub owes for bids from this chain.
    * @param to receiver on the hub; null for the bidder's own address
-   * @returns null for a contract on a spoke that names no receiver: nobody may control the same address on the hub
+   * @returns null where the bidder is a contract on a spoke and `to` is null: nobody may control its address on the hub
    * @throws ChainUnavailableError, BridgeError
    */
   withdrawal?(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
 }
 
-/** A chain of any family as the API sees it. */
+/** A chain of any family (EVM or Solana) as the API uses it. */
 export interface ChainPort extends CommunityPaymentPort {
   readonly family: ChainFamily
   readonly network: Network
@@ -245,13 +248,13 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly role: 'hub' | 'spoke'
   /** Gas token as the API returns it. `decimals` is always a number here, unlike in a quote. */
   readonly gasToken: { readonly symbol: string; readonly decimals: number }
-  /** True if the chain's contracts are another operator's; quotes are off. */
+  /** True if the chain's contracts are another operator's. The API then gives no quotes. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
   /** EIP-155 id of the chain, null where it has none. */
   readonly chainId: number | null
-  /** Maximum number of names in one quote. Absent: the limit of a request. */
+  /** Maximum number of names in one quote. Absent: the API's limit of names in a request. */
   readonly maxNames?: number
   /** Largest bid, wei. Absent: 2^256 - 1. */
   readonly maxAmountWei?: bigint
@@ -260,18 +263,21 @@ export interface ChainPort extends CommunityPaymentPort {
   quote(request: RegistrationRequest): Promise<RegistrationQuote>
 }
 
-/** An EVM chain, on which names are bid for: transactions, quotes, packets. */
+/** An EVM chain as the API uses it: names are bid for in its transactions. */
 export interface EvmChainPort extends ChainPort {
   readonly chain: number
   readonly chainId: number
   communityPayment(
     request: CommunityPaymentRequest,
   ): Promise<CommunityPaymentTransaction & { type: 'evm' }>
-  /** Asks a wallet's contract (ERC-1271); false for an account that is not a contract. @throws ChainUnavailableError */
+  /**
+   * Asks a wallet's contract whether a signature is valid (ERC-1271); false for an account that is not a contract.
+   * @throws ChainUnavailableError
+   */
   isValidSignature(question: SignatureCheckQuery): Promise<boolean>
   /**
-   * The primary name in ENS that an account set (ENSIP-19). Null if it set none, or if the registrar does not list
-   * names.
+   * The primary ENS name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
+   * registrar does not return names.
    * @throws ChainUnavailableError
    */
   primaryName(registrar: Hex, account: Hex): Promise<string | null>
@@ -291,7 +297,10 @@ export interface EvmChainPort extends ChainPort {
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** Names for which a bridge packet from this chain bids. Empty where the hub refuses it. Null for a withdrawal. */
+  /**
+   * Names for which a bridge packet from this chain bids. Empty where the hub refuses the packet. Null for a packet
+   * that requests a withdrawal.
+   */
   namesOfPacket(packet: Uint8Array): string[] | null
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }

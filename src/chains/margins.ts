@@ -9,7 +9,9 @@ const PERCENT = {
   /** Compute units of a Solana transaction, on top of its simulation. */
   units: 10,
 }
-/** A margin by its name, or the bridge margin of a chain. The raise of a resent transaction is in gasFees.ts. */
+/**
+ * A margin's name in `PERCENT`, or a chain's bridge margin. The fee increase of a resent transaction is in gasFees.ts.
+ */
 export type PriceMargin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
 /** Adds a margin to an amount. */

@@ -13,8 +13,8 @@ import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
 /**
- * Reads balances from two nodes, for final decisions about payments. While they contradict each other, the payment
- * waits.
+ * Creates a reader of balances for final decisions about payments. Two nodes have to return equal balances. While they
+ * contradict each other, the payment waits.
  */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,
@@ -28,7 +28,7 @@ export const createTokenBalancePort = (
 })
 
 export interface RequirementInputsQuery {
-  /** Future owner of the name, in the stored form. */
+  /** Address of the name's future owner, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
   /** Chains of the community's network. */
@@ -38,8 +38,8 @@ export interface RequirementInputsQuery {
 }
 
 /**
- * Reads the balances and memberships that a wallet's requirements need, as of now. Balances on chains of another family
- * are 0.
+ * Reads the balances and cluster memberships of a wallet on which the requirements depend, as of now. Its balances on
+ * chains of another family than the wallet's are 0.
  * @throws ChainUnavailableError where a chain is unavailable or no longer configured
  */
 export async function readRequirementInputs(

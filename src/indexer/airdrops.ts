@@ -38,13 +38,14 @@ export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
 type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { chain: EvmChain }
 
 /**
- * Follows the claims of a chain's distributors. Claims are not part of the registry's state, so a reorg below the
- * checkpoint does not halt the chain: the blocks are read again, and their stored claims are replaced range by range.
+ * Reads the claims of a chain's airdrop distributor contracts. Claims are not part of the registry's state, so a reorg
+ * below the checkpoint does not halt the chain: the blocks are read again, and their stored claims are replaced range
+ * by range.
  */
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions
   readonly #width = createLogRangeWidth()
-  /** Keys of the stored unconfirmed claims by airdrop. No entry before an airdrop's first step. */
+  /** Keys (`keyOf`) of the stored unconfirmed claims, by airdrop. No entry before an airdrop's first step. */
   readonly #tails = new Map<number, string>()
 
   constructor(options: AirdropWatcherOptions) {
@@ -52,8 +53,8 @@ export class AirdropWatcher {
   }
 
   /**
-   * Advances each airdrop, without timers. A process that is killed anywhere continues from the stored checkpoints. A
-   * failing airdrop does not delay the others.
+   * Does the next piece of work for each airdrop, without timers. A process that is killed anywhere continues from the
+   * stored checkpoints. A failing airdrop does not delay the others.
    * @param alive called after each airdrop
    * @throws the first airdrop's error: ChainUnavailableError, LostLeadershipError, or a database error; the next step
    * continues

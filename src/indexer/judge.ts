@@ -30,18 +30,18 @@ const ALARM_AFTER_MS = 5 * 60_000
 const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
 /** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
 const BATCH = 100
-/** Payers whose balances are read in parallel: each may take twenty calls. */
+/** Payers whose balances are read in parallel: each payer may take twenty calls. */
 const READS_AT_ONCE = 8
 
 export type JudgeStepOutcome =
   /**
-   * `payments`: number of payments appended to the journal, where the fold decides them. `waiting`: number of payments
-   * that can't be decided yet.
+   * `payments`: number of payments appended to the journal, which decides them. `waiting`: number of payments that
+   * can't be decided yet.
    */
   | { kind: 'entered'; payments: number; waiting: number }
   /** A chain that has the payers' balances is unavailable. */
   | { kind: 'waiting'; waiting: number }
-  /** The network has not caught up: later entries may take the names. */
+  /** The network's journal has not caught up with the chains: later entries may take the names. */
   | { kind: 'catching_up' }
   | { kind: 'idle' }
 
@@ -63,7 +63,7 @@ interface Stuck {
 
 interface Read {
   payment: OpenCommunityPayment
-  /** Hash of the community's rules in force at the payment's time. Null where there were no rules. */
+  /** Hash of the community's requirements in force at the payment's time. Null where there was no community. */
   hash: Buffer | null
   isMet: boolean
 }
@@ -272,8 +272,9 @@ function requirementsOf(
 }
 
 /**
- * Appends the payments' entries, marks the payments and queues refusals, in one transaction. Reads the rules again
- * under the lock of the journal's head. Where the rules changed, the payment waits for the next step.
+ * Appends the payments' entries, marks the payments as appended and queues refusals, in one transaction. Reads the
+ * communities' rules again under the lock of the journal's head. Where they changed, the payment waits for the next
+ * step.
  * @returns how many payments were appended
  */
 async function enter(

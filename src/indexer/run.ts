@@ -23,8 +23,8 @@ export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
   /**
-   * Reads token balances for the payment judge, with a request quota of its own, so that API requests do not delay
-   * payments.
+   * Reads token balances for decisions about payments (the payment judge), with a request quota of its own, so that API
+   * requests do not delay payments.
    */
   readonly balances: TokenBalancePort
   /** Creates the chain's workers for one term of leadership. */
@@ -37,7 +37,7 @@ export interface NetworkChainSources {
   chains: readonly IndexedChainSource[]
   /** True if the views of `registry_v1` are maintained. */
   isSqlServed: boolean
-  /** Name and keys of the feed's log. */
+  /** Domain in the name of the feed's signed log, and the log's keys. */
   log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>
 }
 
@@ -98,8 +98,8 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Stores the chains' states at intervals, for processes that do not index. Stores them at once when a change affects
- * quotes, and at the first answer of a chain, for which a starting daemon waits.
+ * Creates a worker that stores the chains' states at intervals, for processes that do not index. It stores them at once
+ * when a change affects quotes, and at the first answer of a chain, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createWakeUp()
@@ -161,12 +161,15 @@ function workersOf(
 
 const FORGET_EVERY_MS = 60 * 60_000
 
-/** Deletes expired rows once an hour. @param isSqlServed if false, the feed's copy for SQL readers is hidden */
+/**
+ * Creates a worker that deletes expired rows once an hour.
+ * @param isSqlServed if false, the feed's copy for SQL readers is hidden
+ */
 export function expiredRowsWorker(
   { pool, network, log }: LeaderContext,
   isSqlServed?: boolean,
 ): Worker {
-  // of the monotonic clock: changes of the system clock do not move the schedule
+  // time of the last deletion, by the monotonic clock: changes of the system clock do not move the schedule
   let doneAt: number | null = null
   return {
     name: 'the retention',
@@ -185,14 +188,14 @@ export function expiredRowsWorker(
 }
 
 /**
- * Pause between two `move_names` entries, in which other writers get the head's lock. At most 10,000 names move in a
- * second.
+ * Pause between two `move_names` entries, in which other writers get the lock of the journal's head. At most 10,000
+ * names move in a second.
  */
 const MOVE_PAUSE_MS = 100
 
 /**
- * Continues moves of names between clusters, one `move_names` entry a step. After a take-over the next leader
- * continues.
+ * Creates a worker that continues moves of names between clusters, one `move_names` entry a step. After a change of
+ * leadership the next leader continues.
  */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {

@@ -10,7 +10,7 @@ export class MirrorHealth {
   readonly #name: string
   readonly #nowMs: () => number
   #failure: Error | null = null
-  /** Time of the last successful step. Before the first one: the time of the start. */
+  /** Time of the last successful step. Before the first successful step: the time of the start. */
   #levelMs: number
 
   /** @param name begins the sentence of a problem @param nowMs a monotonic clock */

@@ -14,7 +14,10 @@ import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
-/** A network's mirror. It leads the network like an indexer, so that only one process writes. */
+/**
+ * A running mirror: a copy of another service's log of a network. It leads the network like an indexer, so that only
+ * one process writes.
+ */
 export interface NetworkMirrorRun extends NetworkIndexRun {
   /** Why nothing is copied. Null where there is no problem, and where another process leads. */
   problem(): Problem | null
@@ -29,7 +32,7 @@ export interface MirrorSettings {
 }
 
 /**
- * Mirrors a network's log while this process leads it.
+ * Mirrors a network's log while this process leads the network.
  * @throws Error for a network that has its own journal; TypeError for a bad URL or key
  */
 export async function runMirror(

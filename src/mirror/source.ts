@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../client/index.js'
 
-/** The source of a mirror. */
+/** Source of a mirror: where it reads logs, and which logs it accepts. */
 export interface MirrorSource {
   /** Address of a service, or of a server with its exported log; or a folder of `clusterd journal export`. */
   url: string
@@ -11,15 +11,15 @@ export interface MirrorSource {
   key: string
   /** API key with which the service allows the mirror more requests. */
   apiKey?: string | undefined
-  /** Domain with which the names of its logs must begin. Default: any. */
+  /** Domain with which the names of the service's logs must begin. Default: any. */
   domain?: string | undefined
-  /** Name of a log that may replace the copied one without continuing it. */
+  /** Name of a log that may replace the copied log without continuing it. */
   accept?: string | undefined
 }
 
 /** Timeout of a request, retries included. */
 const REQUEST_LIMIT_MS = 20_000
-/** A busy service may refuse some requests of the first copy. */
+/** Retries of a request: a busy service may refuse some requests while its whole log is copied for the first time. */
 const RETRIES = 8
 
 /** Path of the logs below a service's address. */

@@ -42,8 +42,8 @@ export interface MirrorWorkerOptions {
 }
 
 /**
- * Follows the log of a source. Copies everything that its newest checkpoint proves, in one transaction. If anything is
- * wrong, copies nothing.
+ * Follows the log of a source. Copies everything that the log's newest checkpoint proves, in one transaction. If
+ * anything is wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options

@@ -31,7 +31,7 @@ export class BackgroundWork {
     return requests > this.#requests
   }
 
-  /** Pauses after a part. The signal ends the pause early. */
+  /** Pauses after a part of the background work. The signal ends the pause early. */
   async pause(signal?: AbortSignal): Promise<void> {
     const pauseMs = backgroundPauseMs(
       performance.now() - this.#resumedMs,

@@ -3,7 +3,8 @@ import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
 import { bigIntToWord } from '../registry/primitives/bytes.js'
 
 /**
- * Minimum bids of a watch-only hub, by the block from which each holds. Contracts of other deployers do not log them.
+ * Minimum bids of a watch-only hub, by the block from which each holds. Hub contracts of other deployers do not log
+ * their minimum.
  */
 export type ConfiguredMinimumBids = ReadonlyMap<number, bigint>
 
@@ -11,7 +12,8 @@ export type ConfiguredMinimumBids = ReadonlyMap<number, bigint>
 export const CONFIGURED_MINIMUM_LOG_INDEX = -1
 
 /**
- * The configured minimum bids, ordered by block. One from before the chain's `startBlock` holds from `startBlock`.
+ * The configured minimum bids, ordered by block. A minimum from before the chain's `startBlock` holds from
+ * `startBlock`.
  */
 export function configuredMinimumBids({
   role,

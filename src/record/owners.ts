@@ -6,7 +6,10 @@ import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 
-/** Names per call of the hub. The call is made as contract code, whose result is limited in length (EIP-170). */
+/**
+ * Maximum number of names whose owners one call reads from the hub. The call is made as contract code, whose result is
+ * limited in length (EIP-170).
+ */
 export const MAX_OWNERS_PER_CALL = 700
 
 /** Owner that the hub returns for a name that nobody has. */
@@ -14,7 +17,7 @@ const NOBODYS = Buffer.alloc(32)
 
 /**
  * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
- * @param bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
+ * @param bodies entry bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
  * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError
  */
 export async function assertOwnersOnHub(

@@ -45,7 +45,7 @@ export interface LastConfirmedHashes {
 export type ProvedLogRange = ConfirmedLogRange &
   LastConfirmedHashes & { lastHash: Buffer; ground: TrustBasis }
 
-export const hasContractWithRunningHash = ({ config }: EvmChain): boolean =>
+export const hasRunningHashes = ({ config }: EvmChain): boolean =>
   contractsWithRunningHash(config).length > 0
 
 /**
@@ -163,20 +163,23 @@ function assertMakes(
 }
 
 /**
- * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
- * has none.
+ * A range whose logs match the contracts' record (running hashes) at its end. `record` is null where nodes no longer
+ * return it, or the chain has none.
  */
 export type RangeWithCheckedHashes = ConfirmedLogRange & {
   record: AgreedAnswer<RunningHashes> | null
 }
 
-/** Adds to a range how far it can be trusted. @throws RpcError where the chain's contracts have an unknown record */
+/**
+ * Adds to a range how far it can be trusted.
+ * @throws RpcError where the record of the chain's contracts is not known
+ */
 export function provedRangeOf(
   chain: EvmChain,
   range: RangeWithCheckedHashes & { nodes: number },
 ): ProvedLogRange {
   const { from, to, record } = range
-  if (!record && hasContractWithRunningHash(chain))
+  if (!record && hasRunningHashes(chain))
     throw transientError(`the record of blocks ${from}-${to} is not known`)
   const recordNodes = record?.nodes ?? range.nodes
   const nodes = isCoveredByRunningHash(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
@@ -233,7 +236,7 @@ export function checkedLogRangeSource(
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
-      if (!hasContractWithRunningHash(chain)) return { ...range, record: null }
+      if (!hasRunningHashes(chain)) return { ...range, record: null }
       const own = from === start ? null : await recordBehind(from - 1, range.parentHash)
       const earlier = from === start ? before.record : own?.answer
       const record = await recordBehind(to, range.lastHash)

@@ -41,7 +41,7 @@ export interface ConfirmedLogRange {
   lastHash: Buffer
 }
 
-/** How ranges of blocks are read. */
+/** How the logs of ranges of blocks are read, and from how many nodes. */
 export interface BlockRangeSource<Range> {
   rpc: EvmRpc
   width: LogRangeWidth
@@ -196,7 +196,11 @@ interface RangeQuestion {
  */
 const BY_HASH_BLOCKS = 8
 
-/** Reads up to `BY_HASH_BLOCKS` blocks by hash, and a longer range by number. @throws RpcError */
+/**
+ * Reads the logs of a range by block number. Up to `BY_HASH_BLOCKS` blocks are read by hash, unless block times may
+ * come from the logs (`isHinted`).
+ * @throws RpcError
+ */
 async function readRange(
   call: RpcCall,
   chain: EvmChain,
@@ -288,7 +292,7 @@ async function minimumHeaders(
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
 
-/** Number of headers per request. */
+/** Number of block headers that are read in parallel. */
 const CHUNK_BLOCKS = 32
 
 /** Times of the logs' blocks, from their headers, or from the logs where `isHinted` allows it. */

@@ -11,15 +11,16 @@ export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
 /**
- * Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be garbage-collected while they are
- * young.
+ * Desired number of logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be
+ * garbage-collected while they are young.
  */
 const TARGET_LOGS = 3_000
-/** Logs per range while the process serves requests, which wait while it works on a range. */
+/** Desired number of logs per range while the process serves requests, which wait while it works on a range. */
 const SHARED_TARGET_LOGS = 500
 
 /**
- * Number of good answers at the maximum width after which it is doubled: few at first, more each time it fails again.
+ * Number of good answers at the lowered maximum width after which the maximum is doubled: few at first, more each time
+ * ranges fail again.
  */
 const FIRST_PATIENCE = 4
 const MOST_PATIENCE = 256

@@ -25,7 +25,7 @@ export interface StreamRequest {
   sinceMs: number | undefined
 }
 
-/** The parameters of a stream's walk, without its position. */
+/** Which events a stream shows, without the position that it has reached. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
 type Page = Awaited<ReturnType<typeof feedPage>>

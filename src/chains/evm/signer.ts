@@ -114,7 +114,10 @@ export function createNonceJobSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** As `broadcastTransaction`. A tip that a refusal names raises the next estimates of fees. */
+    /**
+     * Sends a signed transaction to the nodes (`broadcastTransaction`). A tip that a refusal names raises the next
+     * estimates of fees.
+     */
     async broadcast(raw: Hex): Promise<number | null> {
       try {
         return await broadcastTransaction(rpc, raw)

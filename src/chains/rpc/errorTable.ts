@@ -26,7 +26,7 @@ export interface RpcErrorParts {
 /** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
 export type RpcErrorMeaning = RpcFault | 'unable'
 
-/** A row matches if all of its conditions hold. */
+/** Row of an error table. A row matches an error if all of its conditions hold. */
 interface ErrorRow {
   /** Clients and providers that answer with this error, or the standard that defines it. */
   source: string
@@ -116,7 +116,7 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   ]),
   ...wordRows('refused', 'evm_rule', EVM_FAILURES),
 
-  // too many requests; some texts hold a number, like the texts about ranges
+  // rate limits come before ranges that are too large: some wordings of both hold a number
   {
     source: 'EIP-1474, proxies',
     fault: 'rate_limited',
@@ -199,5 +199,5 @@ function unknownOf(status: number, code: number | null): string {
   return status >= 400 ? 'http_error' : 'unreachable'
 }
 
-/** Reason of an error whose wording is in no row. */
+/** Reason of a JSON-RPC error that no row of the tables matches. */
 export const UNKNOWN_REFUSAL_REASON = 'unknown_refusal'

@@ -31,7 +31,7 @@ export class RpcError extends Error {
 }
 
 /**
- * A node does not have an item that another node has returned. This is no fault of the node: the other one may have
+ * A node does not have an item that another node has returned. This is no fault of the node: the other node may have
  * invented the item.
  */
 export class MissingDataError extends RpcError {
@@ -60,7 +60,7 @@ export class NodeError extends Error {
   /** The node's own message. Used only for classification, never shown. */
   readonly details: string
 
-  /** @param error an object by the standard; some proxies send only the message */
+  /** @param error the answer's `error`: an object by the standard, but some proxies send only its message */
   constructor(error: unknown) {
     const { code, data, message } = (
       typeof error === 'string' ? { message: error } : Object(error)
@@ -107,7 +107,7 @@ export interface ClientErrorFields {
   cause?: unknown
 }
 
-/** What a call knows about its error besides the error itself. */
+/** Context of a failed call, besides its error. */
 export interface RpcErrorSource {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
@@ -185,7 +185,7 @@ function harmless(said: string): string {
 export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(nodeMessagesIn(error))
 
-/** A node's messages in an error. Only for classification: they may hold its URL or the request. */
+/** A node's messages in an error. Only for classification: the messages may hold the node's URL or the request. */
 export const nodeMessagesIn = (error: RpcError): string => textOf(errorWithCauses(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
@@ -206,7 +206,9 @@ export function errorWithCauses(error: unknown): object[] {
   return chain
 }
 
-/** Retry-After in seconds or as a date (RFC 9110, section 10.2.3). */
+/**
+ * Pause of a Retry-After header, which holds seconds or a date (RFC 9110, section 10.2.3), ms. At most five minutes.
+ */
 function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null {
   const value = headers?.get('retry-after')
   if (!value) return null

@@ -24,7 +24,8 @@ export function parseQuantity(value: unknown): number {
 }
 
 /**
- * Timeouts by method, ms. Calls about the head are short, because a late answer is useless. Logs are read from disk.
+ * Timeouts by method, ms. Calls about the newest block have short timeouts, because a late answer is useless.
+ * `eth_getLogs` has a long one, because nodes read logs from disk.
  */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,

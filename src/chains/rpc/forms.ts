@@ -1,6 +1,6 @@
 import { transientError } from './errors.js'
 
-/** True if a part of an answer has the expected form. */
+/** Check of a part of an answer. It returns true if the part has the expected form. */
 type Form = (value: unknown) => boolean
 
 const text: Form = (value) => typeof value === 'string'
@@ -51,7 +51,7 @@ const accountKeys = object({ accountKeys: list(text) })
 const inner = object({ instructions: list(object({ programIdIndex: number, data: text })) })
 const loaded = object({ writable: list(text), readonly: list(text) })
 
-/** Forms of the answers that we read, as far as the code relies on them (execution API; Agave's RPC). */
+/** Forms of nodes' answers by RPC method, as far as the code relies on them (execution API; Agave's RPC). */
 const FORMS: Readonly<Record<string, Form>> = {
   eth_blockNumber: quantity,
   eth_call: hex,

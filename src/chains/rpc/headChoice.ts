@@ -6,8 +6,8 @@ export interface NodeHead {
 }
 
 /**
- * `behind`: others are further. `doubtful`: further than others without a good reason, or not a number. `unknown`: the
- * node did not answer.
+ * How a node's head compares with other nodes' heads. `behind`: lower. `doubtful`: higher without a good reason, or not
+ * a number. `unknown`: the node did not answer.
  */
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
@@ -69,7 +69,10 @@ function leaderOf(
   return lead <= 0 || isExplained ? first.height : last.height
 }
 
-/** The height that two nodes have reached, without doubtful heads; -Infinity where fewer answered. */
+/**
+ * The greatest height that at least two nodes have reached. Doubtful heads are left out. -Infinity for fewer than two
+ * heads.
+ */
 export function sharedHeightOf(
   heads: readonly (NodeHead | null)[],
   verdicts: readonly HeadVerdict[],

@@ -61,8 +61,8 @@ export function createJsonHttpClient(
 
 /**
  * Sends a request and reads its answer.
- * @param onStale sends it again; called where the server closed a kept-alive connection while the request was on its
- * way
+ * @param onStale sends the request again; called where the server closed a kept-alive connection while the request was
+ * on its way
  */
 function exchange(
   request: ClientRequest,
@@ -100,7 +100,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 }
 
 const BOUND = { maxOutputLength: MAX_BYTES }
-/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), for any window size. */
+/** True if a body begins with the header of a zlib stream (RFC 1950, section 2.2: method DEFLATE, any window size). */
 const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
 /**

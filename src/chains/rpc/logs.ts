@@ -15,7 +15,7 @@ export interface ProgramLogsWatchOptions {
 }
 
 /**
- * Watches transactions that mention a program over a WebSocket (`logsSubscribe`). The callback only wakes the watcher,
+ * Watches over a WebSocket (`logsSubscribe`) for transactions that mention a program. `onLogs` only wakes the watcher,
  * which reads the transactions itself, so a silent socket costs latency but no payment. viem's WebSocket client does
  * not fit: only `eth_subscription` notifications reach its subscribers.
  * @returns a function that ends the subscription

@@ -7,7 +7,9 @@ import type { HeadVerdict } from './headChoice.js'
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type RpcCall = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
-/** Error of a node that serves another chain than the configured one. It is checked again after `WRONG_REST_MS`. */
+/**
+ * Error of a node that serves another chain than the configured one. The node is checked again after `WRONG_REST_MS`.
+ */
 export class WrongChainError extends Error {
   override name = 'WrongChainError'
 
@@ -33,14 +35,17 @@ const REST_BASE_MS = 250
 const REST_MAX_MS = 300_000
 /** Longest rest after a rate limit, ms: where the node named a pause (Retry-After), and where it did not. */
 const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
-/** Rest before a node of another chain is checked again: a proxy may have mixed up one answer. */
+/** Pause before a node of another chain is checked again, ms: a proxy may have mixed up one answer. */
 const WRONG_REST_MS = 30_000
 /** How long a node is asked last after data proved on the chain has refuted its answer, ms. */
 const REFUTED_MS = 600_000
 /** Weight of the newest answer in the moving average of the latency. */
 const LATENCY_WEIGHT = 0.2
 
-/** A node of a pool, with its faults, rests and counters. Times are of the monotonic clock. */
+/**
+ * A node of a pool, with its faults, its rests (pauses after faults) and its counters. Times are of the monotonic
+ * clock.
+ */
 export class RpcNode {
   readonly host: string
   readonly call: RpcCall
@@ -83,7 +88,7 @@ export class RpcNode {
         }
   }
 
-  /** True if the node asked not to be called. This is respected even when all others fail. */
+  /** True if the node asked not to be called. This is respected even when all other nodes fail. */
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /**
@@ -98,7 +103,7 @@ export class RpcNode {
   /** True if the node failed more than once in a row. */
   isFailing = (): boolean => this.#faultsInARow > 1
 
-  /** True if the node had faults and its rest has ended. */
+  /** True if the node had faults, its rest has ended, and no background call checks it yet. */
   needsProbe = (nowMs: number): boolean =>
     !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
@@ -155,6 +160,6 @@ export class RpcNode {
   }
 }
 
-/** True if another node may answer differently. */
+/** True for an error of the node and not of the request: another node may answer differently. */
 export const isFaultOfNode = ({ fault }: RpcError): boolean =>
   fault === 'transient' || fault === 'rate_limited'

@@ -42,10 +42,10 @@ export class SilenceError extends UndecidedError {
 export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   fallbackOnExpectedError(asked, (error) => error instanceof UndecidedError, fallback)
 
-/** Conditions of an agreement. */
+/** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
-  /** Number of nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
+  /** Number of nodes that have to give equal answers. Default 2. One answer is enough where one node is configured. */
   least?: number
   /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean
@@ -71,7 +71,7 @@ export interface RpcPoolOptions<Hash extends string> {
 }
 
 export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
-  /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
+  /** Creates a caller of a node, which throws RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: RpcCall): Promise<Hash>
@@ -83,7 +83,7 @@ export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Has
 
 /** Interval between two comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
-/** How long a node is asked after the others once two nodes have contradicted it, ms. */
+/** How long a node is asked last once two other nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
 /** State that the pools of the same nodes share: one pool for each consumer. */
@@ -100,7 +100,7 @@ type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
 
-/** The public interface of a pool. */
+/** The public interface of a pool of nodes. */
 export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof RpcPool<Hash>>
 
 /**
@@ -397,7 +397,7 @@ export class RpcPool<Hash extends string> {
       })
   }
 
-  /** Runs the work on a node, which rests if it failed. @throws errors of the work itself, which no RPC call caused */
+  /** Runs the work on a node. The node rests after a fault. @throws errors of the work that no RPC call caused */
   async #ask<T>(node: RpcNode, work: (call: RpcCall) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)

@@ -54,7 +54,10 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
 ])
 
-/** Calls a cluster with a limit of concurrent calls. Light calls skip the queue. @param timeoutMs of each call */
+/**
+ * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT` skip the queue.
+ * @param timeoutMs of each call
+ */
 export function createSolanaClusterCaller(url: string, timeoutMs: number): RpcCall {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = createEvmRpcCaller(url, { timeoutMs, faults: FAULTS })

@@ -42,7 +42,7 @@ export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   if (!isFinal(seen)) return seen
   const known = async (call: RpcCall): Promise<T> => {
     const other = await look(call)
-    // this node may have forgotten the transaction
+    // the second node may have forgotten the transaction
     if (other.state === 'unknown')
       throw new MissingDataError('the node does not know the transaction')
     return other

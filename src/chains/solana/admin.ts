@@ -1,7 +1,7 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { type RegistrarClient, toAnchorNumber } from './registrar.js'
 
-/** The program that owns upgradeable programs. */
+/** Solana's upgradeable BPF loader: the program that owns all upgradeable programs. */
 export const UPGRADEABLE_LOADER_PROGRAM = new PublicKey(
   'BPFLoaderUpgradeab1e11111111111111111111111',
 )
@@ -63,7 +63,7 @@ export const proposeAdminInstruction = (
 ): TransactionInstruction =>
   registrar.instruction('propose_admin', { admin_authority: proposed }, { admin_authority: admin })
 
-/** Instruction by which the proposed admin authority accepts and signs. */
+/** Instruction by which the proposed admin authority accepts its role. The proposed authority signs. */
 export const acceptAdminInstruction = (
   registrar: RegistrarClient,
   proposed: PublicKey,

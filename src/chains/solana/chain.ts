@@ -18,20 +18,20 @@ import { readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
 
 const CHAIN = `chain "${SOLANA.label}"`
-/** Number of votes that finalize a transaction. */
+/** Number of confirmations, as nodes count them, with which a transaction is final. */
 const FINAL_CONFIRMATIONS = 32
 /**
  * Maximum number of names in one quote. Each has its own transaction and account, which take a millisecond to derive.
  */
 const MAX_NAMES = 25
 
-/** A network's Solana cluster and the registrar on it. */
+/** A network's Solana cluster, and the registrar program on it. */
 export type SolanaChain = ReturnType<typeof createSolanaChain>
 
 export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
   const registrar = createRegistrarClient(config.programId)
-  // anonymous requests must not slow the watcher down
+  // these calls have limits of their own: anonymous requests must not slow the payment watcher down
   const asked = rpc.forUse('api')
   const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
   const portFor = (use: NodeConsumer) =>
@@ -51,7 +51,7 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     ...portFor('api'),
     tokenBalance,
     recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
-    /** Reads balances for the payment judge, with call limits of its own. */
+    /** Reads balances for decisions about payments (the payment judge), with call limits of its own. */
     balances: createTokenBalancePort(rpc.forUse('judge'), readWalletTokenBalance),
     family: SOLANA,
     chain: null as number | null,
@@ -61,7 +61,7 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     explorer: null,
     chainId: null,
     maxNames: MAX_NAMES,
-    // the program stores amounts in 128 bits
+    // the registrar program stores bids in 128 bits
     maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: cacheAnswersByKey(transaction, TX_STATE_CACHE_OPTIONS),

@@ -43,7 +43,7 @@ export interface SeenCommunityPayment {
   payer: Buffer
   /** Number that the payer chose. */
   number: bigint
-  /** The mint; null for SOL. */
+  /** Mint of the token; null for SOL. */
   token: Buffer | null
   /** Base units. */
   amount: bigint
@@ -55,7 +55,7 @@ export interface SeenCommunityPayment {
   reclaimableAt: bigint
 }
 
-/** Events of a transaction at the registrar, in order. A failed transaction has none. */
+/** Events that the registrar program emitted in a transaction, in order. A failed transaction has none. */
 export interface DecodedTransaction {
   /** True if the program is among the transaction's accounts, even if the transaction failed. */
   isOurs: boolean
@@ -106,7 +106,10 @@ export function decodeTransaction(
   return facts
 }
 
-/** Name and fields of an event, with keys as 32 bytes. Null for data that is not an event, or is too short. */
+/**
+ * Name and fields of an event, with public keys as buffers of 32 bytes. Null for data that is not an event, or is too
+ * short.
+ */
 function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))

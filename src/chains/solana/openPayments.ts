@@ -8,8 +8,8 @@ import type { PaymentAccount, RegistrarClient } from './registrar.js'
 export type OpenPaymentAccount = PaymentAccount | CommunityPaymentAccount
 
 /**
- * Reads the accounts of payments, for names and for community names, in order. Null for a payment whose money was paid
- * out, even if a later payment uses its account.
+ * Reads the accounts of payments, for names on the hub and for community names, in the order of `payments`. Null for a
+ * payment whose money was paid out, even if a later payment uses its account.
  * @throws RpcError transient for a node that has not reached `minSlot`
  */
 export async function readOpenPayments(

@@ -27,7 +27,7 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: RegistrarClient): Re
 
 /**
  * What the registrar owes to a payer: open payments that the payer can withdraw now, each with its transaction, and
- * held payments with their time.
+ * held payments, each with the time from which the payer can withdraw it.
  */
 async function owedByRegistrar(
   call: RpcCall,
@@ -57,7 +57,9 @@ function fromMsOf(account: OpenPaymentAccount, nowMs: number): number | null {
   return fromMs <= nowMs ? null : fromMs
 }
 
-/** Instructions that withdraw a payment. The first creates the payer's token account if it does not exist. */
+/**
+ * Instructions that withdraw a payment. For tokens, the first creates the payer's token account if it does not exist.
+ */
 function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account

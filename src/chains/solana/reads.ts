@@ -12,7 +12,7 @@ import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
 import type { RegistrarClient } from './registrar.js'
 
-/** A successful transaction that mentions the program. */
+/** A successful transaction that mentions the registrar program. */
 export interface ListedTransaction {
   signature: string
   slot: number
@@ -88,7 +88,7 @@ export async function readPaymentCounts(
 }
 
 /**
- * Longest time for which a payment is held, ms: 1 to 30 days, fixed when the program was initialized.
+ * Longest time for which the program holds a payment, ms: 1 to 30 days, fixed when the program was initialized.
  * @throws MissingDataError before the initialization
  */
 export async function readMaxPaymentHoldingMs(
@@ -171,7 +171,9 @@ export async function readRegistrarAccounts(
   })
 }
 
-/** Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limit is 100 and 256. */
+/**
+ * Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limits are 100 and 256.
+ */
 const ACCOUNTS_AT_ONCE = 100
 
 async function inPages<T, R>(
@@ -213,11 +215,14 @@ export async function readLatestBlockhash(
 
 /** Maximum number of signatures in one answer of getSignaturesForAddress: the nodes' limit. */
 const PAGE = 1_000
-/** Maximum number of transactions in a list. Where there are more, the older ones are returned first. */
+/**
+ * Maximum number of transactions in a list. Where there are more, the list has only older ones, and a later list has
+ * the rest.
+ */
 const MOST_LISTED = 1_000_000
 /**
- * Time limit of listing, ms, since a hostile node may never end its list. Shorter than a step's time limit, to leave
- * time for another node.
+ * Time limit of listing, ms, since a hostile node may never end its list. Shorter than the time limit of a worker's
+ * step, to leave time for another node.
  */
 const LIST_MS = 180_000
 

@@ -44,7 +44,9 @@ export interface PaymentAccount extends UndecidedPaymentKey {
 
 type Accounts = Readonly<Record<string, PublicKey>>
 
-/** An account of an instruction, as the IDL declares it. `address` is set where all deployments use the same. */
+/**
+ * An account of an instruction, as the IDL declares it. `address` is set where all deployments use the same account.
+ */
 interface DeclaredAccount {
   name: string
   address?: string
@@ -54,7 +56,10 @@ interface DeclaredAccount {
 
 export type RegistrarClient = ReturnType<typeof createRegistrarClient>
 
-/** Instructions, addresses and decoders of a registrar program. @param programIdText the program's id in base58 */
+/**
+ * Creates the instructions, addresses and decoders of a registrar program.
+ * @param programIdText the program's id in base58
+ */
 export function createRegistrarClient(programIdText: string) {
   const programId = new PublicKey(programIdText)
   const address = (seed: string, ...seeds: Uint8Array[]) =>
@@ -74,7 +79,7 @@ export function createRegistrarClient(programIdText: string) {
     program: programId,
   }
   /**
-   * An instruction with its accounts in the IDL's order.
+   * Creates an instruction of the program, with its accounts in the IDL's order.
    * @param given accounts that are neither the deployment's nor have an address in the IDL
    * @param rest accounts that follow the accounts of the IDL
    */
@@ -93,7 +98,7 @@ export function createRegistrarClient(programIdText: string) {
     const data = registrarCoder.instruction.encode(name, args)
     return new TransactionInstruction({ programId, keys: [...keys, ...rest], data })
   }
-  /** Builder of instructions that decide payments, signed by the relay authority. @param accountsOf of a payment */
+  /** Creates a builder of instructions that decide payments. The relay authority signs. */
   const decide =
     <Key extends { sequence: bigint }>(name: string, accountsOf: (payment: Key) => AccountMeta[]) =>
     (relayAuthority: PublicKey, payments: readonly Key[]): TransactionInstruction =>
@@ -154,7 +159,10 @@ export function createRegistrarClient(programIdText: string) {
   }
 }
 
-/** Decodes an account of the IDL, without its bump seeds. @throws RangeError for data of another account */
+/**
+ * Decodes an account of a type that the IDL declares. Leaves out bump seeds.
+ * @throws RangeError for data of another account
+ */
 export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
   try {
     const { bump, treasuryBump, eventBump, reserved, ...fields } = toProjectFields(

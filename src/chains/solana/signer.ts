@@ -36,7 +36,7 @@ export interface SolanaTxStatus {
 /** Signs and sends decisions about payments as the relay authority. */
 export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 
-/** Fee of a transaction with one signature. */
+/** Fee of a transaction with one signature, lamports. */
 const SIGNATURE_LAMPORTS = 5_000n
 /** Micro-lamports per lamport: prices of compute units are in micro-lamports. */
 const MICRO = 1_000_000
@@ -53,7 +53,7 @@ export interface SolanaSignerOptions {
   maxUnitPrice: number
 }
 
-/** Creates the signer. All methods that call nodes throw ChainUnavailableError. */
+/** Creates the signer of the relay authority. All methods that call nodes throw ChainUnavailableError. */
 export function createSolanaSigner(options: SolanaSignerOptions) {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
@@ -91,7 +91,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
           statuses: statuses.map((one) => statusOf(one, commitment)),
         }
       }),
-    /** For each payment, true if any node reports it as undecided, confirmed in a slot not before `minSlot`. */
+    /** For each payment, true if any node reports it as undecided as of slot `minSlot` or a later slot. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
@@ -103,7 +103,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     },
     /**
      * Signs a transaction with one decision about payments of one kind. Nothing is sent.
-     * @param attempt from 0; each attempt offers a higher price
+     * @param attempt from 0; each attempt offers a higher price of a compute unit
      */
     sign: (
       decision: PaymentDecision,
@@ -215,7 +215,10 @@ interface Simulation {
   value: { err: unknown; unitsConsumed?: number }
 }
 
-/** Compute units to request for a transaction: used in a simulation, plus a margin. Some nodes do not simulate. */
+/**
+ * Compute units to request for a transaction: those used in a simulation, plus a margin. Where the node does not
+ * simulate, the most that a batch needs.
+ */
 async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
@@ -233,7 +236,10 @@ const LEAST_RAISED = 1_000
 /** Percentile of the recent blocks' prices that the first attempt pays. */
 const PERCENTILE = 75
 
-/** Compute unit price that most recent blocks took for the same accounts; doubled by each attempt, at most the cap. */
+/**
+ * Compute unit price that most recent blocks took for the same accounts; doubled by each attempt, at most
+ * `maxUnitPrice`.
+ */
 async function readUnitPrice(
   call: RpcCall,
   instruction: TransactionInstruction,

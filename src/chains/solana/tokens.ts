@@ -5,13 +5,13 @@ import type { RpcCall } from '../rpc/nodes.js'
 import { readAccount, type UndecodedAccount } from './reads.js'
 import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
 
-/** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
+/** The SPL Token program, and the program of associated token accounts, of which each wallet has one per mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Commitment at which balances are read: the commitment at which wallets show balances to their users. */
 export const WALLET_COMMITMENT = 'confirmed'
-/** Reads an account without its data: anybody may name an account of megabytes as a token. */
+/** Options that read an account's owner without its data: anybody may name an account of megabytes as a token. */
 const OWNER = { commitment: WALLET_COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
 /** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
 const AMOUNT = { offset: 64, length: 8 }
@@ -49,7 +49,9 @@ export async function readMintDecimals(call: RpcCall, mint: PublicKey): Promise<
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
-/** Reads the decimals of a mint of SPL Token or Token-2022. Null for any other address, which nodes refuse. */
+/**
+ * Reads the decimals of a mint of SPL Token or Token-2022. Null for any other address: nodes refuse to read its supply.
+ */
 export async function readMintDecimalsOrNull(
   call: RpcCall,
   mint: PublicKey,

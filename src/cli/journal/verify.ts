@@ -3,7 +3,7 @@ import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { decodeRunningHashes } from '../../chains/evm/record.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { hasContractWithRunningHash, readAgreedRunningHashesOrNull } from '../../record/prove.js'
+import { hasRunningHashes, readAgreedRunningHashesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
@@ -33,7 +33,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const { parentHash: hash } = row
         const chain = createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
-        const isKept = block && hasContractWithRunningHash(chain)
+        const isKept = block && hasRunningHashes(chain)
         const own = isKept
           ? ((await readAgreedRunningHashesOrNull(chain, block))?.answer ?? null)
           : null

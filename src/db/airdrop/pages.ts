@@ -59,7 +59,7 @@ const pagesOfAirdrop = prepareStatement<{ page: number; nodes: Buffer }>(
 
 /**
  * Proofs of the leaves at these positions: hashes in hex without 0x, the leaf's sibling first.
- * @throws RangeError as `proofFromPages`
+ * @throws RangeError where a page is missing, or too short for a node of a proof
  */
 export async function readAirdropProofs(
   db: Queryable,

@@ -11,7 +11,7 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
-  hasContractWithRunningHash,
+  hasRunningHashes,
   type LastConfirmedHashes,
   type ProvedLogRange,
   provedRangeOf,
@@ -47,16 +47,16 @@ export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
- * How many checks in a row, and for how long, must find the checkpoint replaced before its chain halts: a few wrong
- * answers may be transient.
+ * How many checks in a row, and for how long, must find the checkpoint's block replaced before indexing of the chain
+ * halts: a few wrong answers may be transient.
  */
 const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
 export const LOCAL_CHAIN_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /**
- * Indexes one chain. A hub's logs go through unconfirmed facts (the tail) into the journal, a spoke's messages into
- * their table. Every write checks the leader's epoch, so each network has one writer.
+ * Indexes one chain. A hub's logs are stored as unconfirmed facts (the tail), and once confirmed in the journal. A
+ * spoke's messages have a table. Every write checks the leader's epoch, so each network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
@@ -69,7 +69,7 @@ export class ChainIndexer {
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
   #tail: UnconfirmedBlock[] = []
-  /** Checkpoint with its running hashes. Null before the checkpoint is verified, and after a failed step. */
+  /** The checkpoint's block and the running hashes after it. Null before they are verified, and after a failed step. */
   #place: LastConfirmedHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
@@ -77,7 +77,7 @@ export class ChainIndexer {
   #nodes = 2
   /** Time since which a second node has not answered. Null while two nodes answer. */
   #silentSinceMs: number | null = null
-  /** Why the tail's confirmed blocks could not be proved in this step, which still wrote new blocks. */
+  /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
   #unproved: Error | null = null
   /** Maximum number of blocks followed in one step. A failed step halves it: one bad answer fails all its blocks. */
   #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
@@ -149,7 +149,7 @@ export class ChainIndexer {
     return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
   }
 
-  /** Counts a check that found the checkpoint replaced. True once the chain has to halt. */
+  /** Counts a check that found the checkpoint's block replaced. True once indexing of the chain has to halt. */
   #isOutOfPatience(): boolean {
     const { chain, haltPatience = chain.config.local ? LOCAL_CHAIN_HALT_PATIENCE : HALT_PATIENCE } =
       this.#options
@@ -247,7 +247,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
-        if (!fetched.record && hasContractWithRunningHash(chain)) {
+        if (!fetched.record && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
@@ -343,12 +343,7 @@ export class ChainIndexer {
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (
-      !hash ||
-      confirmed < row.nextBlock ||
-      !hasContractWithRunningHash(chain) ||
-      this.state.lastError
-    )
+    if (!hash || confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
     const record = readAgreedRunningHashesOrNull(chain, block, this.#nodes)
@@ -372,7 +367,7 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: hasContractWithRunningHash(chain)
+          record: hasRunningHashes(chain)
             ? encodeRunningHashes(chain.config, last.lastHash, last.record)
             : null,
         }
@@ -407,7 +402,7 @@ export class ChainIndexer {
     state.nextBlock = row.nextBlock
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
-    // a head is only reported once it could be proved, since names are quoted by it
+    // an old head time stops quotes, so the time advances only while confirmed blocks can be proved
     if (!this.#unproved && this.#clock.headMs !== null) state.headMs = this.#clock.headMs
     // a backfill may have taken hours, so the next step checks the head
     const isFollowing = kind === 'followed' || kind === 'idle'
@@ -425,10 +420,7 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (
-      hasContractWithRunningHash(chain) &&
-      (this.state.trustNodes ?? 0) < this.state.nodesWanted
-    ) {
+    if (hasRunningHashes(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
       const { nodes } = await readRecordAtNewestBlock(chain, row, known)
       this.#showTrust(trustBasisOfRange(chain, nodes))

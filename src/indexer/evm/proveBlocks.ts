@@ -11,7 +11,7 @@ import type { AgreedAnswer, RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
   checkedLogRangeSource,
-  hasContractWithRunningHash,
+  hasRunningHashes,
   type LastConfirmedHashes,
   type ProvedLogRange,
   provedRangeOf,
@@ -41,7 +41,7 @@ export interface RequestedRecord {
 /** The unconfirmed blocks (the tail) above a checkpoint. */
 interface KnownTail {
   tail: readonly UnconfirmedBlock[]
-  /** Last block and record at the checkpoint. */
+  /** Last confirmed block (checkpoint), and the contracts' record after it. */
   place: LastConfirmedHashes
   /** Number of nodes that have to return equal answers. */
   nodes: number
@@ -56,10 +56,10 @@ const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
 })
 
 /**
- * Proves the blocks read as unconfirmed (the tail) that are confirmed now. A hub's logs need not be read again if they
- * produce the contracts' record (running hash). The record does not cover which block a log is in, so a second node has
- * to confirm that. Blocks of other chains are read again. If nodes return only the newest block's record, it proves the
- * whole tail.
+ * Proves blocks that were read as unconfirmed (the tail) and are confirmed now. A hub's logs need not be read again if
+ * they produce the contracts' record (running hash). The record does not cover which block a log is in, so a second
+ * node has to confirm the blocks. Where no record covers a chain's logs, the blocks are read again. If nodes return
+ * only the newest block's record, it proves the whole tail.
  * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
@@ -70,7 +70,7 @@ export async function proveBlocks(
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
-  const keeps = hasContractWithRunningHash(chain)
+  const keeps = hasRunningHashes(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps
@@ -93,6 +93,7 @@ export async function proveBlocks(
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
   // the newest block's record proves the logs of the whole tail, so the second node has to confirm the blocks of all
+  // these logs
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
   const ask = async (call: RpcCall): Promise<RangeWithCheckedHashes> => {
     if (await hasSameLogs(call, chain, logs)) return proved

@@ -13,14 +13,16 @@ import {
 import { isCoveredByRunningHash, readBlocksInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
 
-/** A range with the number of nodes that returned its logs. */
+/** A range of blocks, with the number of nodes that returned its logs. */
 export type FetchedRange = RangeWithCheckedHashes & { nodes: number }
 
 /** Fetches a chain's confirmed logs for the backfill, with the contracts' running hashes (records) that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width: LogRangeWidth
-  /** Records calculated by `foldAhead` for the ends of later ranges, where nodes no longer have the state. */
+  /**
+   * Records (running hashes) that `foldAhead` calculated for the ends of later ranges, whose state nodes have pruned.
+   */
   #folded: KnownRunningHashes = new Map()
   /** Number of nodes that had to agree on the logs from which `#folded` was calculated. */
   #foldedBy = 0
@@ -34,7 +36,7 @@ export class RangeFetcher {
   }
 
   /**
-   * Consecutive ranges from a checkpoint up to block `to`. The next ranges are read ahead.
+   * Fetches consecutive ranges of blocks from a checkpoint up to block `to`. The next ranges are read ahead.
    * @param nodes number of nodes that have to return equal answers
    */
   ranges(
@@ -51,8 +53,8 @@ export class RangeFetcher {
   }
 
   /**
-   * Reads all logs of a catch-up once, to calculate the records of blocks whose state nodes have pruned. The logs are
-   * checked against the record of block `confirmed`, or else of the block `latest`.
+   * Reads all logs of a catch-up once, to calculate the records (running hashes) at blocks whose state nodes have
+   * pruned. The logs are checked against the record of block `confirmed`, or else of the block `latest`.
    * @throws UndecidedError or ChainUnavailableError that says why nodes return neither record
    */
   async foldAhead(

@@ -9,9 +9,9 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { findNewestCommonBlock } from './checkpoint.js'
 
 /**
- * Checks the target of a rewind against the chain: chain and database must have the same block before it. Otherwise the
- * next step halts the chain again.
- * @param block first block to leave out
+ * Checks the target of a rewind against the chain: chain and database must have the same block before the target.
+ * Otherwise the next step halts the chain again.
+ * @param block first block that the rewind removes
  * @throws Error with one sentence that names a possible block; errors of `readLastConfirmedHashes`
  */
 export async function checkRewindTarget(

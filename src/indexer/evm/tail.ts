@@ -18,7 +18,7 @@ import type { UnconfirmedBlock } from './types.js'
 
 export interface KnownChainBlocks {
   chain: EvmChain
-  /** The checkpoint is the newest confirmed block. */
+  /** The chain's row, with its checkpoint: the newest confirmed block. */
   row: ChainRow
   /** Unconfirmed blocks on top of the checkpoint, in order. */
   tail: readonly UnconfirmedBlock[]
@@ -38,7 +38,7 @@ const LOGS_AT_ONCE = 8
 /**
  * Compares the chain's head with the unconfirmed blocks (the tail) and reads new blocks from one node. Checks every
  * block's parent. Only another hash at a known height is a reorg.
- * @param maxBlocks most new blocks: a small read succeeds more often
+ * @param maxBlocks maximum number of new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork begins below the checkpoint
  */
@@ -104,6 +104,7 @@ async function newHeaders(
 }
 
 /**
+ * Reports a fork that begins below the checkpoint.
  * @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node replaced it
  */
 async function failBelowCheckpoint(

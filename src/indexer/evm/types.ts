@@ -42,7 +42,7 @@ export type IndexerStepOutcome =
 /**
  * State of an indexer before its first step.
  * @param urls number of configured nodes
- * @param stages measures the stages of its loop
+ * @param stages measures the stages of the indexer's loop
  */
 export const initialChainState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,

@@ -21,11 +21,14 @@ const SOCKET_BLOCKS = 1.5
 export interface IndexedEvmChain {
   chain: EvmChain
   row: ChainRow
-  /** Checks on the first answer that this is the configured chain. @throws ChainMismatchError, WrongChainError */
+  /** Checks, once nodes answer, that they serve the configured chain. @throws ChainMismatchError, WrongChainError */
   identify(): Promise<void>
 }
 
-/** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
+/**
+ * Indexes a chain. New heads from the chain's WebSocket wake the worker. The poll finds heads that the socket did not
+ * show.
+ */
 export function evmIndexerWorker(
   ctx: LeaderContext,
   { chain, row, identify }: IndexedEvmChain,
@@ -37,7 +40,8 @@ export function evmIndexerWorker(
   const notify = createWakeUp()
   let isOpen = false
   let isHalted = false
-  // another leader may have moved the checkpoint, and a commit on a broken connection may have succeeded
+  // the row is read again: another leader may have moved the checkpoint, or a commit on a broken connection may have
+  // succeeded
   let isRowStale = true
   let signOfLife = () => {}
   /** Time at which the socket showed its last head. */

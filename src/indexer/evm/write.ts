@@ -14,8 +14,8 @@ import type { NewBlocks } from './tail.js'
 import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
 /**
- * Maximum number of entries in a transaction while there are other writers: signed changes wait for its lock, about 50
- * ms.
+ * Maximum number of entries in a transaction while there are other writers: signed changes of users wait for the
+ * transaction's lock, about 50 ms.
  */
 export const MAX_ENTRIES_PER_LIVE_TRANSACTION = 1_000
 
@@ -107,7 +107,7 @@ function writeExtension(
   const { network, chain } = row
   const { dropFrom } = extension
   const isTail = ({ block }: { block: number }) => !to || block >= to.nextBlock
-  // a block that is confirmed when it is first seen has no facts, but its hash is stored
+  // a block that is confirmed when it is first read gets no unconfirmed entries, but its hash is stored
   const blocks = extension.blocks.map(({ decoded, ...block }) => ({
     ...block,
     entries: isTail(block) ? decoded.entries : [],

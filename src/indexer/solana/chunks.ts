@@ -18,7 +18,10 @@ const CHUNK = 200
  * before the next ones are requested.
  */
 const AT_ONCE = 16
-/** Attempts to read a transaction, and the pause between two: one node may have it some seconds after another node. */
+/**
+ * Maximum number of attempts to read a transaction, and the pause between two attempts, ms: one node may have the
+ * transaction some seconds after another node.
+ */
 const MAX_ATTEMPTS = 5
 const RETRY_MS = 500
 

@@ -77,6 +77,7 @@ export class PaymentSequenceTracker {
 
   /**
    * Signature of a transaction with payments or outcomes that a node's list omits although the list covers its slot.
+   * Null if there is none.
    */
   leftOutOf(
     { listed, downToSlot }: { listed: readonly ListedTransaction[]; downToSlot: number },
@@ -89,7 +90,7 @@ export class PaymentSequenceTracker {
     return null
   }
 
-  /** Forgets transactions before a slot: no later list is checked for them. */
+  /** Forgets the transactions before a slot: lists that nodes return from now on need not contain them. */
   forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
     for (const [signature, { slot }] of this.#read)
       if (slot < beforeSlot) this.#read.delete(signature)

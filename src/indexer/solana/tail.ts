@@ -13,7 +13,7 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { type ProgramWithHoldingTime, storedPaymentsOf } from './row.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Time limit of listing the transactions of a minute's slots. */
+/** Time limit of listing the transactions in a minute's slots, ms. */
 const LIST_MS = 20_000
 
 /**

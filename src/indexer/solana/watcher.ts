@@ -44,7 +44,7 @@ import {
 const LATE_SLOTS = 150
 /** Maximum number of slots before the cursor: two days. A search reads a node's whole list of their transactions. */
 const MAX_LATE_SLOTS = 432_000
-/** Interval of the searches while payments are missing. */
+/** Interval of the searches while payments are missing, ms. */
 const SEARCH_EVERY_MS = 5_000
 /**
  * Interval of the searches while no payment is missing. They find outcomes that a node listed late, which no counter of
@@ -177,7 +177,7 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads one node's answers about the program: counts before the list, so that too short a list reveals a gap. */
+  /** Reads one node's payment counts, then its list of transactions: so a list that is too short reveals a gap. */
   async #view(
     call: RpcCall,
     host: string,
@@ -284,7 +284,7 @@ const countsOf = ({ names, communityNames }: PaymentCounts): string =>
   `${names} for names and ${communityNames} for community names`
 
 interface ListPlan {
-  /** Lists are due although no counter has risen. */
+  /** True if lists are due although no counter of the program has risen. */
   isDue: boolean
   /** True if the lists go back `lateSlots` slots before the cursor, for transactions that were listed late. */
   isSearch: boolean
@@ -309,7 +309,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     }),
     /** Signature up to which all transactions have been listed, except those that a node lists late. */
     listedTo: cursor.signature && signatureText(cursor.signature),
-    /** Time of the last list, ms. */
+    /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
     writeTail: createUnconfirmedPaymentWriter(options, program),
     unconfirmed: 0,

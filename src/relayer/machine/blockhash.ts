@@ -43,7 +43,7 @@ export interface SolanaClusterSnapshot {
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
-  /** The payment in a slot after that block. Null while it has not been read. */
+  /** The payment, read at a slot after the newest confirmed block. Null while the payment has not been read. */
   payment: JobPaymentView | null
 }
 

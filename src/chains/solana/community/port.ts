@@ -79,7 +79,10 @@ export const readWalletTokenBalance = (
   wallet: string,
 ): Promise<bigint> => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** The payer's associated token account, or another token account of the payer where only that account holds enough. */
+/**
+ * The token of a payment, with the account that pays: the payer's associated token account, or another token account of
+ * the payer where only the other account holds enough.
+ */
 async function paidToken(
   call: RpcCall,
   payer: PublicKey,

@@ -12,7 +12,7 @@ import { associatedTokenAddress } from '../tokens.js'
 /** Identifies an open payment for a community name. The payer chooses the number. */
 interface CommunityPaymentKey {
   payer: PublicKey
-  /** Below 2^64. */
+  /** Number of the payment, below 2^64. */
   number: bigint
 }
 
@@ -23,7 +23,7 @@ export interface CommunityPaymentTerms extends CommunityPaymentKey {
   recipient: PublicKey
   /** Base units, below 2^64. */
   amount: bigint
-  /** 32 bytes, zeros for nobody. */
+  /** Referrer, 32 bytes; zeros for none. */
   referral: Uint8Array
 }
 
@@ -38,7 +38,7 @@ export interface PaymentToken {
 export interface NumberedPayment extends CommunityPaymentKey {
   /** Number of the payment among the program's payments for community names. */
   sequence: bigint
-  /** The mint; null for SOL. */
+  /** Mint of the token; null for SOL. */
   token: PublicKey | null
   recipient: PublicKey
 }
@@ -65,9 +65,11 @@ const NATIVE_TOKEN = PublicKey.default
 export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-/** Instructions for payments for community names, and their accounts. */
+/**
+ * Creates the registrar program's instructions for payments for community names, with the addresses of their accounts.
+ */
 export function createCommunityProgram({ address, instruction, decide }: RegistrarClient) {
-  /** Token account that holds all tokens of a mint. */
+  /** The program's token account, which holds all payments in tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
     address('community', payer.toBytes(), toAnchorNumber(number).toArrayLike(Buffer, 'le', 8))

@@ -23,7 +23,10 @@ import {
 } from './loader.js'
 
 const COMMITMENT = 'confirmed'
-/** Bytes of code in one write. A transaction has 1,232 bytes, of which the rest takes about 300. */
+/**
+ * Bytes of code in one write. A transaction has at most 1,232 bytes. Signatures, accounts and the other fields take
+ * about 300.
+ */
 const PIECE_BYTES = 900
 const WRITES_AT_ONCE = 8
 const SLOT_POLL_MS = 50
@@ -39,9 +42,9 @@ export interface ProgramDeployment {
 }
 
 /**
- * Deploys a program as `solana program deploy` does: writes the code into a buffer in pieces, then makes the program
- * from it. The buffer's address follows from payer, program and code, so a run after a crash writes only what is
- * missing. Resolves in the next slot, when the program can be called.
+ * Deploys a program as `solana program deploy` does: writes the code into a buffer in pieces, then creates the program
+ * from the buffer. The buffer's address follows from payer, program and code, so a run after a crash writes only what
+ * is missing. Resolves in the next slot, when the program can be called.
  * @throws Error with one sentence
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {

@@ -31,7 +31,10 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
-/** Account into which a program's code is written. The same payer, program and code give the same account. */
+/**
+ * Address of the account (buffer) into which a program's code is written, and its seed. The same payer, program and
+ * code give the same account.
+ */
 export async function programBufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
@@ -137,7 +140,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** True if the code is the registrar's. Zeros may follow it. */
+/** True if a deployed program's code is the registrar's. Zeros may follow the registrar's code. */
 export function isRegistrarCode(code: Buffer): boolean {
   const own = registrarCode()
   return (
