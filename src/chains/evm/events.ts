@@ -21,7 +21,7 @@ const PADDING: Readonly<Record<WordType, number>> = {
 
 interface EventShape {
   topic: Hex
-  /** Leading zeros of each word, in the contract's order. */
+  /** Zero hex digits with which each word must begin, in the order of the event's declaration; `data` likewise. */
   indexed: readonly string[]
   data: readonly string[]
 }
@@ -58,7 +58,7 @@ export const CONTRACT_EVENTS = {
   reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
 }
 
-/** Events that are read from each contract. A filter requests only these topics. */
+/** Events that are read from each kind of contract. Log filters request only the topics of these events. */
 const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
   hub: [
     CONTRACT_EVENTS.bid,
