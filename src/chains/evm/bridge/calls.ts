@@ -57,7 +57,7 @@ export function encodePlaceBidsCalldata(
 /**
  * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint stores the hash of
  * a verified packet until the packet is executed. For each path the endpoint also stores the highest nonce that was
- * executed (`lazyInboundNonce`).
+ * executed or skipped (`lazyInboundNonce`).
  */
 export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const

@@ -48,8 +48,7 @@ export function decodeHubMessage(message: Uint8Array): HubCall {
 
 /**
  * Names for which a message bids on the hub, in the message's order. A name that is not canonical is given as its raw
- * 32-byte word in hex.
- * Empty when the hub refuses the whole message. Null for a withdrawal.
+ * 32-byte word in hex. Empty when the hub refuses the whole message. Null for a withdrawal.
  */
 export function namesOfHubCall(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null
