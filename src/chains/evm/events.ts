@@ -21,8 +21,9 @@ const PADDING: Readonly<Record<WordType, number>> = {
 
 interface EventShape {
   topic: Hex
-  /** Zero hex digits with which each word must begin, in the order of the event's declaration; `data` likewise. */
+  /** For each indexed field, in order: the zero hex digits with which its word must begin. */
   indexed: readonly string[]
+  /** The same for each field that is not indexed. */
   data: readonly string[]
 }
 

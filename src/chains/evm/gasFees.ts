@@ -4,7 +4,7 @@ export interface GasFees {
   maxPriorityFeePerGas: bigint
 }
 
-/** Minimum priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
+/** Minimum priority fee. A chain without priority fees (an empty local chain) reports 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 /** Factor by which the base fee may rise before it exceeds the transaction's fees: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n

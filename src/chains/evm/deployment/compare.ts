@@ -38,7 +38,7 @@ export async function compareNetworkDeployment(
     desired.map(async (one) => {
       const contracts = desiredContracts(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // settings are not compared where a contract has other code than clusterd's or can't be deployed
+      // a chain's settings are not compared where a contract has other code than clusterd's or can't be deployed
       return {
         desired: one,
         contracts,
