@@ -63,14 +63,14 @@ export function contractsWithRunningHash({
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
-/** Record (running hashes) before the first log: zeros. */
+/** Record (running hashes) of a chain's contracts before their first log: zeros. */
 export const initialRunningHashes = (
   contracts: Omit<ChainContractSettings, 'chainId'>,
 ): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Encodes a record for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
- * addresses, so `unpackChainRecord` ignores a record of another block or of other contracts.
+ * addresses, so `decodeRunningHashes` ignores a record of another block or of other contracts.
  */
 export const encodeRunningHashes = (
   contracts: ChainContractSettings,
