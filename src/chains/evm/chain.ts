@@ -66,7 +66,8 @@ export interface EvmChain extends EvmChainPort {
    */
   forUse(use: NodeConsumer): EvmChain
   /**
-   * The same chain for anonymous API requests: each kind of call has call limits of its own, and answers are cached.
+   * The same chain for anonymous API requests. Each kind of request has its own limit of calls to a node. Transaction
+   * states and balances are cached.
    */
   forStrangers(): EvmChainPort
   /** Reads the newest and the last confirmed block. @throws ChainUnavailableError */
@@ -77,7 +78,7 @@ export interface EvmChain extends EvmChainPort {
 
 /** Lifetime of a cached head, which concurrent status polls share, ms. */
 const HEAD_CACHE_MS = 250
-/** How long the search for a replaced transaction is not repeated: one search may take dozens of calls. */
+/** Cache of searches for a transaction's replacement. One search, by sender and nonce, may take dozens of calls. */
 const REPLACEMENT = {
   forMs: () => 5_000,
   most: 1_000,
@@ -200,7 +201,7 @@ export async function readChainHeads(
 }
 
 /**
- * The highest block that at least `nodes` nodes report as confirmed, or all nodes where fewer are configured.
+ * Number of the highest block that at least `nodes` nodes report as confirmed, or all nodes where fewer are configured.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
@@ -225,7 +226,7 @@ async function owedOn(
   const by = (contract: Hex) => (call: RpcCall) => readMoneyOwedToPayer(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
-    // a refusal counts as nothing owed: an address that was configured by mistake has no contract
+    // a reverted call counts as nothing owed: an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
       rpc.onOneNode((call) => fallbackIfRefused(by(contract)(call), [])),
     ),

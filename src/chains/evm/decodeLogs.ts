@@ -38,7 +38,7 @@ import { type ChainContractSettings, type RunningHashInput, runningHashInputs } 
 
 /**
  * Decoded logs of the configured contracts in some blocks. A hub gives entries, received messages and credits. A spoke
- * gives sent messages. A payments contract on either gives payments and their outcomes (`ends`).
+ * gives sent messages. A payments contract, beside hub or spoke, gives payments and their outcomes (`ends`).
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
@@ -83,7 +83,7 @@ const CREDITED_TOPIC = CONTRACT_EVENTS.credited.topic
 const WITHDRAWN_TOPIC = CONTRACT_EVENTS.withdrawn.topic
 export const SENT_EVENT_TOPIC = CONTRACT_EVENTS.sent.topic
 
-/** First topics of logs that make a transaction a registration, by role. */
+/** First topics of the logs that make a transaction a registration, by the role of the chain's contract. */
 const REGISTRATION_TOPICS = {
   hub: [BID_EVENT_TOPIC, BID_WITH_REFERRAL_EVENT_TOPIC, RECEIVED_EVENT_TOPIC],
   spoke: [SENT_EVENT_TOPIC],
@@ -125,7 +125,7 @@ export function isRegistrationLog(
 }
 
 /**
- * True if the number of bids in a `Received` log fits the tables' column. A third-party contract may log any number.
+ * True if the number of bids in a `Received` log fits the database column. A third-party contract may log any number.
  */
 const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_EVENT_TOPIC || Number(data) < 2 ** 31
@@ -178,7 +178,7 @@ function decodeHubLogs(
     const [first] = log.topics
     const isBid = first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
-    // the log of a refusal directly follows the log of its bid
+    // the log of a refused bid directly follows the log of the bid
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_MARK))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
@@ -235,8 +235,8 @@ function creditMove(log: RawLog): HubCreditChange {
 }
 
 /**
- * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's events have no
- * indexed field, so a query by range returns every application's packets.
+ * Reads the packets of a spoke's `Sent` logs from the receipts of their transactions. The endpoint's events have no
+ * indexed field, so a log query over a block range would return the packets of every application.
  */
 async function readPacketSent(
   call: RpcCall,

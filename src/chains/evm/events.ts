@@ -21,8 +21,9 @@ const PADDING: Readonly<Record<WordType, number>> = {
 
 interface EventShape {
   topic: Hex
-  /** Leading zeros of each word, in the contract's order. */
+  /** For each indexed field, in order: the zero hex digits with which its word must begin. */
   indexed: readonly string[]
+  /** The same for each field that is not indexed. */
   data: readonly string[]
 }
 
@@ -58,7 +59,7 @@ export const CONTRACT_EVENTS = {
   reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
 }
 
-/** Events that are read from each contract. A filter requests only these topics. */
+/** Events that are read from each kind of contract. Log filters request only the topics of these events. */
 const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
   hub: [
     CONTRACT_EVENTS.bid,

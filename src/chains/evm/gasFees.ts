@@ -4,17 +4,18 @@ export interface GasFees {
   maxPriorityFeePerGas: bigint
 }
 
-/** Minimum priority fee. Chains without any (an empty local chain) report 0, which no factor can raise. */
+/** Minimum priority fee. A chain without priority fees (an empty local chain) reports 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
-/** Factor by which the base fee may rise before the transaction is priced out: six full blocks in a row. */
+/** Factor by which the base fee may rise before it exceeds the transaction's fees: six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n
 /**
- * Nodes accept a replacement only if both fields rise by at least 10 % (geth's price bump; other clients ask no more).
+ * Fees of a replacement, in percent of the earlier fees. Nodes accept a replacement only if both fee fields rise by at
+ * least 10 % (geth's price bump; other clients ask no more).
  */
 const BUMP_PERCENT = 110n
 /**
- * Factor of each further offer for a transaction that no mempool accepted: it can be replaced at any price, and
- * doubling reaches thirty times the price in five offers.
+ * Factor by which fees rise for each further attempt to send a transaction that no mempool accepted. Such a transaction
+ * can be replaced at any price, and five doublings reach thirty times the price.
  */
 const OFFER_FACTOR = 2n
 
@@ -22,7 +23,7 @@ const OFFER_FACTOR = 2n
  * Fees for a transaction that should be in one of the next blocks.
  * @param baseFeeWei base fee of the next block
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
- * @param demandWei priority fee that the node itself suggests: in quiet blocks it is higher than what was paid
+ * @param demandWei priority fee that the node suggests or demands: in quiet blocks it is higher than the fees paid
  */
 export function estimateGasFees(
   baseFeeWei: bigint,

@@ -7,7 +7,7 @@ import { defaultGasPriceCapWei, estimateGasFees, type GasFees } from './gasFees.
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
 const HOUR_MS = 3_600_000
-/** Number of blocks for the median price, 1,024: the most that nodes return at once, three hours of Ethereum. */
+/** Number of blocks for the median price, 1,024 in hex: the most that nodes return at once, three hours of Ethereum. */
 const PRICED_BLOCKS = '0x400'
 /** Stands for "no cap": transactions of a local chain cost nothing. */
 const NO_CAP_WEI = 2n ** 128n
@@ -17,11 +17,12 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** How long the tip that a mempool demanded is used, ms: the mempool's price floor may fall again. */
+/** How long a tip that a mempool demanded is remembered, ms: the mempool's price floor may fall again. */
 const DEMAND_MS = 600_000
 
 /**
- * Remembers, in memory, the tip that a mempool demanded when it refused a transaction, wei. 0 while no mempool has.
+ * Remembers, in memory, the tip that a mempool demanded when it refused a transaction, wei. 0 if no mempool demanded a
+ * tip within `DEMAND_MS`.
  */
 export function createDemandedTipMemory() {
   let demandWei = 0n
@@ -46,7 +47,7 @@ const readDemand = async (ask: RpcCall): Promise<bigint> =>
   BigInt(await fallbackIfCallFails(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
- * Estimates fees from one node's answers. `createGasPriceCap` limits them.
+ * Estimates fees from one node's answers. The fees may exceed the gas price cap (`createGasPriceCap`).
  * @param demandWei tip that a mempool has demanded
  */
 export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise<GasFees> {
@@ -64,7 +65,7 @@ export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise
   )
 }
 
-/** Calculates the cap from one node's answers. @throws RpcError where the node has no prices */
+/** Calculates the gas price cap from one node's answers. @throws RpcError where the node has no prices */
 async function readCap(ask: RpcCall): Promise<bigint> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
@@ -72,7 +73,7 @@ async function readCap(ask: RpcCall): Promise<bigint> {
   const prices = baseFeePerGas
     .slice(0, -1)
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
-  // without prices the cap is its minimum, at which nothing is mined on a busy chain
+  // without prices the cap would be its minimum, at which nothing is mined on a busy chain
   if (prices.length === 0) throw transientError('eth_feeHistory: no price of recent blocks')
   return defaultGasPriceCapWei(prices, await readDemand(ask))
 }

@@ -37,8 +37,8 @@ export interface MinedReceipt {
 }
 
 /**
- * State of a job on the chain, from the nodes' answers. The nonce is read before the receipts: otherwise a transaction
- * that is mined in between would look lost.
+ * State of a job on the chain, from the nodes' answers. The nonce is read before the receipts: in the other order, a
+ * transaction that is mined in between would have a used nonce but no receipt.
  */
 export interface NonceJobState {
   /** Number of the newest block. */
@@ -64,7 +64,7 @@ const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
 /** Whether a job's effect is on chain: the values, the least advanced first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 
-/** The newest and the confirmed block at which a job is observed. */
+/** Numbers of the newest and the last confirmed block, as of which a job's state is read. */
 type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**

@@ -27,7 +27,7 @@ export type RawReceipt = { logs: RawLog[] } & Record<
     gasUsed?: Hex | null
     /** 1 for success, 0 for failure, in hex. Some nodes pad it with zeros, or write it as a JSON number. */
     status: unknown
-    /** Missing from nodes before Berlin, and from some other clients. */
+    /** Missing from the receipts of old node versions and of some clients. */
     effectiveGasPrice?: Hex | null
   }
 
@@ -42,7 +42,7 @@ export function hasTransactionSucceeded({ status }: Pick<RawReceipt, 'status'>):
 export const readTransactionReceipt = (call: RpcCall, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
-/** Logs of a range with the headers of its first and last block, from one node. */
+/** Logs of a range of blocks, with the headers of its first and last block, from one node. */
 export interface LogRange {
   logs: RawLog[]
   first: BlockHeader
@@ -84,7 +84,7 @@ export async function getBlockHeader(
 
 /**
  * Checks that consecutive headers are of one fork.
- * @throws RpcError transient where one is not the next one's parent
+ * @throws RpcError transient where a header is not the parent of the next header
  */
 export function assertHeadersLinked(headers: readonly BlockHeader[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
@@ -160,7 +160,7 @@ export async function getBlockLogs(
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** Accepts only whole bytes in lower case: looser hex is hashed as one text and decoded as another. */
+/** Accepts only whole bytes in lower-case hex: other hex could be hashed as one value and decoded as another. */
 const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
@@ -171,7 +171,7 @@ export const logLocation = ({ transactionHash, blockNumber, logIndex }: RawLog) 
   logIndex: Number(logIndex),
 })
 
-/** More logs than a block can have: factor of the block number in a position. */
+/** Factor of the block number in a log's position: more than the number of logs that a block can have. */
 const LOGS_OF_BLOCK = 1e6
 
 /** Position of a log in its chain, as one number that grows with block and log index. */
@@ -183,7 +183,7 @@ export const blockOfLogPosition = (place: number): number => Math.floor(place / 
 
 /**
  * Checks and sorts a node's logs, and drops duplicates.
- * @throws RpcError transient for a log outside the requested range, or a malformed one
+ * @throws RpcError transient for a malformed log, or a log outside the requested blocks or contracts
  */
 function ordered(
   logs: RawLog[],

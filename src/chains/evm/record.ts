@@ -36,7 +36,10 @@ export type RunningHashes = readonly Buffer[]
 export interface RunningHashInput {
   /** Index of the contract in `contractsWithRunningHash`. */
   contractIndex: number
-  /** Topics and data of the event as 32-byte words, in hex without a prefix. */
+  /**
+   * Block time, topics and data of the event as 32-byte words, in hex without a prefix. For an event of the payments
+   * contract: block time, first topic and payment id.
+   */
   words: string
 }
 
@@ -60,14 +63,14 @@ export function contractsWithRunningHash({
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
-/** Record (running hashes) before the first log: zeros. */
+/** Record (running hashes) of a chain's contracts before their first log: zeros. */
 export const initialRunningHashes = (
   contracts: Omit<ChainContractSettings, 'chainId'>,
 ): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Encodes a record for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
- * addresses, so `unpackRecord` ignores a record of another block or of other contracts.
+ * addresses, so `decodeRunningHashes` ignores a record of another block or of other contracts.
  */
 export const encodeRunningHashes = (
   contracts: ChainContractSettings,
@@ -99,9 +102,10 @@ export function decodeRunningHashes(
 }
 
 /**
- * What logs of a chain add to its contracts' running hashes: the 32-byte words of each event, in the order in which the
- * contract hashes them.
- * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event (`isLogOfEvent`)
+ * What logs of a chain add to its contracts' running hashes: block time and 32-byte words of each event, in the order
+ * in which the contract hashes them.
+ * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event
+ * (`isLogOfEvent`)
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */
@@ -128,7 +132,7 @@ export function runningHashInputs(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
-    // of a payment only the id is added, which is a hash of all its fields
+    // of a payment's event only topic and id are added, because the id is a hash of all the payment's fields
     const topics = contract.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
     if (contract.kind === 'hub') words += log.data.slice(2)
@@ -159,7 +163,7 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   return `0x${keccak256(Buffer.from([...payment, ...place].join(''), 'hex')).toString('hex')}`
 }
 
-/** A block as of which a contract is read. */
+/** Number and hash of a block as of which a contract is read. */
 export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
@@ -189,8 +193,8 @@ export async function readRunningHashes(
 }
 
 /**
- * Calls a method about an account as of a block hash, so that a node on another fork can't answer (EIP-1898). A node
- * that refuses block hashes is asked by number, between two reads of the header.
+ * Calls `eth_call` or `eth_getCode` as of a block hash, so that a node on another fork can't answer (EIP-1898). A node
+ * that refuses block hashes is asked by number, between two reads of the block's header that must give the hash.
  */
 async function readAt<T>(
   call: RpcCall,

@@ -20,7 +20,7 @@ export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
 }
 
-/** Timeout of a signature, ms: ends before PostgreSQL ends the database transaction that assigns the nonce (4 s). */
+/** Timeout of a signature, ms. PostgreSQL ends the database transaction that assigns the nonce later, after 4 s. */
 const SIGN_LIMIT_MS = 2_000
 
 /**
@@ -38,7 +38,7 @@ export const relayerAccount = (
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
  * answer is used, and only for the requested transaction: anything else that the signer signed recovers another sender.
- * @throws SignerUnavailableError by its methods
+ * @returns an account whose methods throw SignerUnavailableError
  */
 function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   return toAccount({
@@ -73,7 +73,7 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   })
 }
 
-/** Account without its key: its transactions can be sent and followed, but nothing new can be signed. */
+/** Account without its key: its signed transactions can be sent and followed, but nothing new can be signed. */
 export function accountWithoutKey(address: Hex): LocalAccount {
   const refuse = () =>
     Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))

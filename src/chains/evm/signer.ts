@@ -31,7 +31,7 @@ import {
 } from './jobView.js'
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
-/** Gas and fees of a transaction that a node has simulated, or why it would fail. */
+/** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
@@ -39,7 +39,7 @@ export type NonceJobSender = ReturnType<typeof createNonceJobSender>
 
 /** Gas that LayerZero's endpoint uses besides the receiver's call, with a margin. Measured: 70,000. */
 const ENDPOINT_GAS = 100_000n
-/** Gas for each earlier packet that is verified but not executed: the endpoint iterates over them. */
+/** Gas for each earlier packet that is verified but not executed: the endpoint iterates over such packets. */
 const GAS_PER_PACKET_BEHIND = 2_600n
 /** Gas for a non-zero byte of calldata, at the floor price (EIP-7623). */
 const GAS_PER_BYTE = 40n
@@ -50,7 +50,7 @@ const MAX_TX_GAS = 1n << 24n
 /** Caches a node's answers during one batch of jobs, so that all jobs of the batch see the same head. */
 export type RpcCallCache = (ask: RpcCall) => RpcCall
 
-/** Starts a cache for one batch. Failed calls are not cached. */
+/** Creates a cache of calls for one batch of jobs. Failed calls are not cached. */
 export function createRpcCallCache(): RpcCallCache {
   const nodes = new Map<RpcCall, Map<string, Promise<unknown>>>()
   return (ask) => {
@@ -114,10 +114,7 @@ export function createNonceJobSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /**
-     * Sends a signed transaction to the nodes (`broadcastTransaction`). A tip that a refusal names raises the next
-     * estimates of fees.
-     */
+    /** Sends to every node (`broadcastTransaction`). A tip that a refusal names raises the next estimates of fees. */
     async broadcast(raw: Hex): Promise<number | null> {
       try {
         return await broadcastTransaction(rpc, raw)
@@ -218,7 +215,7 @@ async function prepareCall(
   }
 }
 
-/** Error with which the hub's `deliver` reverts above its daily limit. */
+/** Name of the error with which the hub's `deliver` reverts above the daily limit. */
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 
 /** Failure of a simulated call. Permanent for a single bid above the daily delivery limit, which can never succeed. */

@@ -72,7 +72,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
   }
 }
 
-/** Calldata of the probe. Null for a wrapped (ERC-6492) signature that is malformed or not accepted. */
+/** Calldata of the signature probe. Null for a wrapped (ERC-6492) signature that is malformed or not accepted. */
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureCheckQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
@@ -99,8 +99,8 @@ function unwrap(signature: Hex): { factory: Hex; prepare: Hex; signature: Hex } 
 }
 
 /**
- * Runs the probe (SignatureProbe.sol): an `eth_call` without a receiver returns its answer as "deployed code". True for
- * the answer `YES` only.
+ * Runs the signature probe (SignatureProbe.sol): an `eth_call` without a receiver returns the probe's answer as
+ * "deployed code". True only for the answer `YES`.
  */
 const probe = async (call: RpcCall, data: Hex): Promise<boolean> =>
   (await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest'])) === YES

@@ -104,8 +104,8 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
 }
 
 /**
- * True if the transaction calls one of the configured contracts, or has its address in the calldata, as a call through
- * a smart wallet does.
+ * True if the transaction calls one of the configured contracts, or has the address of one in its calldata, as a call
+ * through a smart wallet does.
  */
 function namesOurs(
   { to, input }: RawTransaction,
@@ -117,7 +117,7 @@ function namesOurs(
   )
 }
 
-/** Messages of geth, nethermind, erigon, reth and anvil for a block whose state is pruned. */
+/** Matches the error messages of geth, nethermind, erigon, reth and anvil for a block whose state is pruned. */
 const STATE_GONE =
   /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
 
@@ -140,8 +140,8 @@ export async function findTransactionByNonce(
     error instanceof RpcError &&
     (error.fault === 'refused' || STATE_GONE.test(nodeMessagesIn(error)))
   /**
-   * True if the nonce was used up to a block. False where the block's state is pruned; if that is wrong, the block
-   * found by the search does not contain the transaction.
+   * True if the nonce was used in a block or before. Returns false where the block's state is pruned. If that is wrong,
+   * the search ends at a block that does not contain the transaction.
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
@@ -162,7 +162,7 @@ export async function findTransactionByNonce(
 }
 
 /**
- * Finds the first block from which a condition holds. Searches backwards from a block where it holds, because the
+ * Finds the first block from which on a condition holds. Searches backwards from `last`, where it holds, because the
  * searched block is mostly recent and old state may be pruned.
  */
 export async function findFirstBlockWhere(

@@ -26,13 +26,13 @@ export type TxErrorClass =
  */
 export interface TxFailure {
   class: TxErrorClass
-  /** Reason in snake_case, from the table below. */
+  /** Reason in snake_case, mostly from `TX_ERROR_TABLE`. */
   reason: string
 }
 
 /**
- * Wordings of geth (and its forks: bor, bsc, coreth, op-geth, nitro), erigon, nethermind, besu, reth and anvil, and of
- * large providers' proxies. The first matching row counts.
+ * Class and reason for each wording of a node's error. The nodes are geth (and its forks: bor, bsc, coreth, op-geth,
+ * nitro), erigon, nethermind, besu, reth, anvil, and large providers' proxies. The first matching row counts.
  */
 export const TX_ERROR_TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   // geth "already known", erigon "existing tx with same hash", nethermind "AlreadyKnown", besu "Known transaction",

@@ -36,7 +36,7 @@ const CLAIMED = getAbiItem({ abi: airdropDistributorAbi, name: 'Claimed' })
 /** First topic of `Claimed(uint256 indexed index, bytes32 indexed account, uint256 amount, address to)`. */
 export const CLAIMED_EVENT_TOPIC = toEventSelector(CLAIMED)
 
-/** Decodes leaf (index, account, amount) and receiver of a `Claimed` log. Null for a log of another form. */
+/** Decodes index, account, amount and receiver of a `Claimed` log. Null for a log of another form. */
 export const decodeClaimedLog = (log: RawLog) =>
   parseEventLogs({ abi: [CLAIMED], logs: [log as unknown as Log] })[0]?.args ?? null
 
@@ -44,7 +44,8 @@ export const decodeClaimedLog = (log: RawLog) =>
 const LATEST_S = 8_640_000_000_000n
 
 /**
- * Reads a distributor's terms. Null where the contract is not a distributor, or its claims never end.
+ * Reads an airdrop distributor's terms: tree root, token, end of claims and operator. Null where the contract is not a
+ * distributor, or its claims never end.
  * @throws RpcError
  */
 export async function readDistributorTerms(call: RpcCall, address: Hex) {
@@ -59,15 +60,15 @@ export async function readDistributorTerms(call: RpcCall, address: Hex) {
     token,
     /** Unix seconds. */
     endsAtS: Number(endsAt),
-    /** Account that signs claim permissions. The zero address where there is none. */
+    /** Account that signs claim permissions. The zero address where the distributor has no operator. */
     operator,
   }
 }
 
-/** Number of cached signatures. Clients request a permission repeatedly, and signing takes about a millisecond. */
+/** Maximum number of cached signatures. Clients request a claim permission repeatedly, and signing takes about 1 ms. */
 const KEPT_SIGNATURES = 10_000
 
-/** Creates a signer that caches its newest signatures, which are deterministic (RFC 6979). */
+/** Creates a signer of claim permissions that caches the newest signatures, which are deterministic (RFC 6979). */
 export function createClaimPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({

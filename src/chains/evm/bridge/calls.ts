@@ -15,13 +15,13 @@ import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { decodeHubMessage } from './hubMessage.js'
 import { encodePacket, type Packet, packetPayloadHash } from './packet.js'
 
-/** Contract call of a relayer's job: target and calldata, without its value. */
+/** Contract call of a relayer's job: target and calldata, without the value (wei) that is sent along. */
 export interface BridgeCall {
   to: Hex
   data: Hex
 }
 
-/** `EndpointV2.lzReceive`: executes a verified packet, once, by anybody. Emits `PacketDelivered`. */
+/** `EndpointV2.lzReceive`: executes a verified packet, only once. Anybody may call it. Emits `PacketDelivered`. */
 export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
   data: encodeContractCall(layerZeroEndpointAbi, 'lzReceive', [
@@ -40,8 +40,9 @@ export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall =>
 })
 
 /**
- * Calldata of the hub's `placeBids`, built for a single name as well (0x40bee835, with referral 0xfdad12fd).
- * @param names canonical, each bid in ETH wei @param referral 32 bytes, null for the two-argument form
+ * Calldata of the hub's `placeBids`, also used for a single name. Selector 0x40bee835, or 0xfdad12fd with a referral.
+ * @param names canonical names, each with its bid in ETH wei
+ * @param referral 32 bytes; null for the form without a referral
  */
 export function encodePlaceBidsCalldata(
   names: readonly { name: string; amountWei: bigint }[],
@@ -55,8 +56,8 @@ export function encodePlaceBidsCalldata(
 
 /**
  * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint stores the hash of
- * a verified packet until the packet is executed. It also stores the highest nonce up to which packets were verified at
- * an execution.
+ * a verified packet until the packet is executed. For each path the endpoint also stores the highest nonce that was
+ * executed or skipped (`lazyInboundNonce`).
  */
 export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
@@ -69,7 +70,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
   return {
     isExecuted,
     isVerified: isExecuted || storedHash === packetPayloadHash(packet),
-    /** Number of earlier unexecuted packets, over which the endpoint iterates when it executes this packet. */
+    /** Number of unexecuted packets before this packet. To execute this packet, the endpoint iterates over them. */
     behind: packet.nonce > lazy ? packet.nonce - lazy - 1n : 0n,
   }
 }
@@ -77,7 +78,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
 const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
 const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
-/** Element of `Hub.deliver`: a payment on another chain. */
+/** A bid that was paid on another chain: an element of the list that `Hub.deliver` takes. */
 export interface PaidBid {
   source: Uint8Array
   sequence: bigint
@@ -90,7 +91,8 @@ export interface PaidBid {
 }
 
 /**
- * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each.
+ * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each
+ * placed bid.
  */
 export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,

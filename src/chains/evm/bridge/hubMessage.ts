@@ -10,7 +10,7 @@ import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameWordText } from '../../../registry/primitives/name.js'
 
 /**
- * Bridge messages: `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
+ * A bridge message `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
  * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed), and if it
  * has 1 to 100 names, as many amounts as names, and a sum below 2^256. The decoder never throws.
  */
@@ -47,8 +47,8 @@ export function decodeHubMessage(message: Uint8Array): HubCall {
 }
 
 /**
- * Names for which a message bids on the hub, in the message's order: canonical names, or raw 32-byte words in hex.
- * Empty when the hub refuses the whole message. Null for a withdrawal.
+ * Names for which a message bids on the hub, in the message's order. A name that is not canonical is given as its raw
+ * 32-byte word in hex. Empty when the hub refuses the whole message. Null for a withdrawal.
  */
 export function namesOfHubCall(call: HubCall): string[] | null {
   if (call.kind === 'withdrawal') return null

@@ -48,7 +48,7 @@ export const encodePacket = (packet: Packet): Hex =>
 
 /**
  * Decodes the `encodedPayload` of `PacketSent`.
- * @returns null for a short payload, another version, or a guid that is not the hash of its path
+ * @returns null for a short payload, another codec version, or a guid that is not the hash of the packet's path
  */
 export function decodePacket(encodedPayload: Hex): Packet | null {
   const bytes = Buffer.from(encodedPayload.slice(2), 'hex')

@@ -1,14 +1,14 @@
 import { concatHex, encodePacked, type Hex, size } from 'viem'
 
 /**
- * Execution options of a packet, type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then per option worker
- * u8, size u16 (of the rest), kind u8 and data. clusterd builds and executes exactly one `lzReceive` option: gas u128,
- * and value u128 unless zero.
+ * Execution options of a packet, type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then for each option
+ * worker u8, size u16 (of kind and data), kind u8 and data. clusterd builds and executes exactly one `lzReceive`
+ * option, whose data is gas u128, and value u128 unless zero.
  */
 export interface LzReceiveOption {
   /** Gas for the receiver's call. */
   gas: bigint
-  /** Value delivered with the message, wei of the destination. */
+  /** Value delivered with the message, wei on the destination chain. */
   value: bigint
 }
 

@@ -21,7 +21,7 @@ import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.
 /** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
-/** Lifetime and size of the cache of the bridge's fees. The quote's margin covers changes in that time. */
+/** Lifetime (ms) and size of the cache of the bridge's fees. The quote's margin covers fee changes in that time. */
 const FEES = { forMs: () => 5_000, most: 1_000 }
 /** How long a spoke's gas settings, which its owner may change, are cached, ms. */
 const NEEDS_MS = 30_000
@@ -36,7 +36,8 @@ interface Delivery {
 /**
  * Creates a quoter of registrations over the bridge. The bridge's fee includes the bids' sum in ETH. The rest of the
  * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
- * fee depends only on the message's size and options, so one cached fee serves all registrations of a size.
+ * fee depends only on the message's size and options (gas and value), so registrations that are equal in them share a
+ * cached fee.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(
@@ -106,7 +107,7 @@ function share(
   })
 }
 
-/** Asks the endpoint for the fee of a message. @throws BridgeError where the endpoint refuses */
+/** Asks the spoke for the bridge's fee of a message. @throws BridgeError where the spoke's `quote` reverts */
 async function nativeFee(call: RpcCall, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
   const read = createContractReader(call, spoke, spokeAbi)
   const { nativeFee: fee } = await read('quote', [message, options]).catch((error) => {
@@ -135,7 +136,12 @@ export const hubWithdrawalTransaction = (hub: Hex, to: Hex): UnsignedTransaction
 
 const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRefund', [to])
 
-/** Like `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
+/**
+ * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
+ * @param to receiver on the hub; null for the bidder's own address
+ * @returns null for a contract that names no receiver: nobody may control the same address on the hub
+ * @throws BridgeError when the endpoint can't quote
+ */
 export async function spokeWithdrawalTransaction(
   call: RpcCall,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,

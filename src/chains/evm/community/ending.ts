@@ -13,11 +13,11 @@ import { createContractReader, encodeContractCall } from '../contracts/read.js'
 export interface PaymentToEnd {
   /** Id in the payments contract. */
   paymentId: Buffer
-  /** Null where a rewind has removed the payment. */
+  /** Null where a rewind of the network has removed the payment from the database. */
   payment: StoredPayment<CommunityNameTarget> | null
 }
 
-/** Gas of one refusal in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
+/** Gas of refusing one payment in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
 export const GAS_PER_PAYMENT_REFUSAL = 31_000n
 
 const abi = communityPaymentsAbi
@@ -38,7 +38,10 @@ export const refuseOrReleasePaymentsCall = (
   data: encodeContractCall(abi, kind, [structs(of)]),
 })
 
-/** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
+/**
+ * Calldata by which the recipient of payments in one token releases and withdraws them.
+ * @param word signature by which the account with the relayer role allows the release
+ */
 export function releaseAndWithdrawCalldata(
   of: readonly StoredPayment<CommunityNameTarget>[],
   word: Hex,

@@ -31,10 +31,10 @@ export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedOutcome
   })
 
 /**
- * Decodes the logs of a payments contract, in order. A `Held` with the payment's id follows each `Bid`;
+ * Decodes the logs of a payments contract, in order. A `Held` log with the payment's id follows each `Bid` log.
  * `runningHashInputs` checks the id.
  * @param timeOf a log's block time, ms
- * @throws RpcError transient where a node left a `Held` out
+ * @throws RpcError transient where a node left a `Held` log out
  */
 export function decodeCommunityPayments(
   logs: readonly RawLog[],

@@ -20,7 +20,7 @@ import {
 
 /** Maximum number of payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
-/** Concurrent requests for credits. */
+/** Maximum number of concurrent `creditOf` calls. Each call reads the payer's credit in one token. */
 const ASKED_AT_ONCE = 8
 
 const abi = communityPaymentsAbi

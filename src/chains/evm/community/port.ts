@@ -69,14 +69,18 @@ export function createEvmCommunityPaymentPort(
   }
 }
 
-/** A wallet's balance of a token, as `CommunityPaymentPort.tokenBalance`. @throws RpcError */
+/**
+ * Reads a wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where `token`
+ * is not the address of a token.
+ * @throws RpcError
+ */
 export const readTokenBalance = (call: RpcCall, token: string, wallet: string): Promise<bigint> =>
   askToken(call, token as Hex, encodeContractCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
 /**
  * Calls a token through a probe contract (TokenProbe.sol): an `eth_call` without a receiver returns as "deployed code"
- * a flag and the token's answer. Returns 0 where the token does not answer. An EVM failure of the probe itself also
- * gives 0, because every node fails in the same way.
+ * a flag and the token's answer. Returns 0 where the token gives no answer, or where the probe itself fails in the EVM,
+ * because that failure is the same on every node.
  */
 async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigint> {
   const data = encodeDeployData({

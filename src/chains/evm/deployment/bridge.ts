@@ -31,7 +31,7 @@ import {
 /** Minimum advised number of independent verifiers (DVNs): a single verifier can invent messages. */
 const ADVISED_DVNS = 2
 const DEFAULT = `LayerZero's default`
-/** Longest message that the executor accepts, bytes, as in LayerZero's default. */
+/** Maximum message length for the executor, bytes, as in LayerZero's default. */
 const MESSAGE_BYTES = 10_000
 const NOBODY = pad(zeroAddress)
 
@@ -165,7 +165,7 @@ const ULN = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).output
 
 type Uln = ContractFunctionReturnType<typeof layerZeroUlnAbi, 'view', 'getAppUlnConfig'>
 
-/** The verifier settings in the library's form. 255 means none, since 0 means LayerZero's default. */
+/** The verifier settings in the library's form. A count of 255 means no verifiers: 0 means LayerZero's default. */
 const ulnOf = ({
   confirmations,
   requiredDvns,

@@ -24,8 +24,8 @@ import {
 export type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired deployment of a network with its chains, hub first. Once the steps of all items have been
- * executed, no item has a step.
+ * Compares the desired deployment of a network with its chains, hub first. After the steps of all items have been
+ * executed, a new comparison gives no steps.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(
@@ -38,7 +38,7 @@ export async function compareNetworkDeployment(
     desired.map(async (one) => {
       const contracts = desiredContracts(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // settings are not compared where a contract has other code than clusterd's or can't be deployed
+      // a chain's settings are not compared where a contract has other code than clusterd's or can't be deployed
       return {
         desired: one,
         contracts,
@@ -155,7 +155,7 @@ export const readContractSettingText = async (
   args: readonly unknown[] = [],
 ) => String(await createContractReader(ask, at, OURS)(functionName, args)).toLowerCase()
 
-/** Compares the owner of a deployed contract. Ownership is transferred in two steps. */
+/** Compares the owner of a deployed contract. To transfer ownership, the owner offers it and the new owner accepts. */
 export async function compareContractOwner(
   ask: RpcCall,
   at: Omit<OwnedContract, 'owner'>,

@@ -30,7 +30,8 @@ export interface ContractCreation {
 }
 
 /**
- * Deployment of a contract by the deterministic deployment proxy. @param code creation code with constructor arguments
+ * Deployment of a contract by the deterministic deployment proxy.
+ * @param code creation code with constructor arguments
  */
 export const contractCreation = (salt: Hex, code: Hex): ContractCreation => {
   const address = getContractAddress({
@@ -109,7 +110,7 @@ export const spokeCreationCode = (
     args: [endpoint, hubEid, owner, pauser, minimumWei],
   })
 
-/** Creation code of a contract for payments, constructor arguments included. */
+/** Creation code of a contract for community payments, constructor arguments included. */
 export const paymentsCreationCode = ({
   owner,
   relayer,
@@ -123,7 +124,7 @@ export const paymentsCreationCode = ({
   })
 
 /**
- * Creation of an airdrop distributor. Distributors differ by the root of their tree.
+ * Deployment of an airdrop distributor. All use the zero salt: their addresses differ by the constructor arguments.
  * @param encoded constructor arguments in ABI form
  */
 export const distributorContractCreation = (encoded: Hex): ContractCreation =>

@@ -73,7 +73,7 @@ export async function compareEnsDeployment(
     [0n, 1n].map((place) => readContractSettingText(ask, at.at, 'signers', [place])),
   )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new signer takes the free slot first, so names resolve while the API processes change their keys
+  // a new signer first takes the free slot of two, so that names resolve while the API processes change their keys
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
   const help = signs
@@ -99,7 +99,7 @@ export async function compareEnsDeployment(
   ]
 }
 
-/** Compares the resolver that the ENS registry has for the name. The owner of the ENS name can set the resolver. */
+/** Compares the ENS name's resolver in the ENS registry. The owner of the ENS name can set the resolver. */
 async function nameItem(
   ask: RpcCall,
   desired: DesiredEns,

@@ -4,9 +4,9 @@ import { encodeContractCall } from '../contracts/read.js'
 
 /** A transaction that brings a chain closer to the desired state. */
 export interface DeploymentStep {
-  /** Network label of the chain. */
+  /** Label of the chain, such as `8453`. */
   chain: string
-  /** Address that has to sign. Null: any account may send it. */
+  /** Address that has to sign. Null if any account may send the transaction. */
   by: Hex | null
   to: Hex
   data: Hex
@@ -62,14 +62,14 @@ export interface BridgeContract extends OwnedContract {
 export const deploymentStepsOf = (items: readonly ComparedSetting[]): DeploymentStep[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
-/** Compares two values by their printed form. */
+/** Compares the desired and the found value of a setting, both as text. */
 export function compareSetting(
   { chain, what }: Pick<OwnedContract, 'chain' | 'what'>,
   field: string,
   values: {
     wanted: string
     found: string
-    /** Place in `DEPLOYMENT_STEP_ORDER`. Default: the place of a setting. */
+    /** Place of the step in `DEPLOYMENT_STEP_ORDER`. Default: `settings`. */
     rank?: number
     step: DeploymentStep | null
     advice?: string | false

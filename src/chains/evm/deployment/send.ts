@@ -63,7 +63,7 @@ export async function sendDeploymentCall(
 }
 
 /**
- * Sends a transaction. After each refusal of its fees it offers twice the price.
+ * Signs and sends a transaction. Each time its fees are refused, signs and sends it again with doubled fees.
  * @returns the hash, once a node has the transaction
  * @throws Error with one sentence
  */
@@ -87,7 +87,7 @@ async function offer(
   }
 }
 
-/** Why a node refused a sent transaction. Null where the node accepted the transaction. @throws a transient failure */
+/** Why a node refused a sent transaction. Null where the node accepted the transaction. @throws transient errors */
 async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
   try {
     await sent
@@ -138,7 +138,7 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * Block of a contract's deployment, searched backwards from the newest block.
+ * Number of the block that deployed a contract, searched backwards from the newest block.
  * @returns null where the node's state does not reach far enough back
  */
 export async function findDeploymentBlock(
