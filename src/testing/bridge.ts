@@ -6,7 +6,7 @@ import { assertWholeNumber } from './chains/actions.js'
 import { withPostgres } from './processes/postgresClient.js'
 
 export interface Bridge {
-  /** Holds all messages until `release`: their status stays `bridging`. */
+  /** Delivers no message before `release`: the status of their transactions stays `bridging`. */
   hold(): Promise<void>
   /**
    * Delays the delivery of each message that is sent from now on. The delay begins after the message's confirmation.
@@ -18,7 +18,7 @@ export interface Bridge {
 
 const { verify, execute } = JOB_KIND
 const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
-/** Delay of a held job, ms. */
+/** Delay of a job of a held message, ms. */
 const FOR_EVER_MS = 10 ** 12
 const NAME = 'clusterd_testing_hold'
 /**
