@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Number of releases to try, the newest first: an npm mirror may not have all dependencies of the newest release. */
+/** Number of releases to try, the newest first: an npm mirror may not have all parts of the newest release. */
 const MOST_TRIES = 4
 
 /**
