@@ -1,9 +1,12 @@
 /**
  * `npm run check:package`: packs this project, installs the package as a user would, and runs its commands and
  * examples. Needs the npm registry, takes a minute or two.
- * 1. installed without development dependencies: the commands, a local test network, `clusterd/testing` with its types,
- * and `clusterd/client` beside the package `clusterd-client` 2. without optional dependencies too, as in production:
- * the install is small, `init`, `migrate` and `start` work, `dev` says in one line what is missing
+ *
+ *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` with its types, and
+ *      `clusterd/client` beside the package `clusterd-client`
+ *   2. without optional dependencies too, as in production: the install is small, `init`, `migrate` and `start` work,
+ *      `dev` says in one line what is missing
+ *
  * `--quick` does only the first part, without the types.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
