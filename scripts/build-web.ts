@@ -62,7 +62,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
   ].join('\n')
 }
 
-/** Text of the module with the test wallet, which only the daemon of a local test network loads. */
+/** Text of the module with the test wallet, which only the daemon of a local world loads. */
 export async function generateTestWallet(): Promise<string> {
   const accounts: World['accounts'] = {
     evm: worldAccounts(),

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed S --minutes M`: a local test network with injected faults; docs/measure/chaos.md lists
+ * `npm run chaos -- --seed S --minutes M`: a local world with injected faults; docs/measure/chaos.md lists
  * faults and invariants. `--seeds 1-10` runs several seeds, one after the other; `--deep` adds a reorg beyond the
  * confirmation depth, the halt, and a rewind. Exit code 1 where an invariant is broken.
  */

@@ -349,7 +349,7 @@ async function refusesDev(folder: string): Promise<void> {
   )
 }
 
-/** Runs the installed daemon on PostgreSQL and a chain that this checkout starts (local test network). */
+/** Runs the installed daemon on PostgreSQL and a chain that this checkout starts (local world). */
 async function serves(folder: string): Promise<void> {
   const stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
   try {

@@ -1,5 +1,5 @@
 /**
- * `npm run siege`: a local test network under floods of each kind that docs/use/limits.md bounds, from four addresses,
+ * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses,
  * while honest visitors look up, change and buy. Exit code 1 if the visitors are affected more than that page promises.
  * Where HAProxy is installed, all requests go through it as in examples/deploy/topology, unless `--direct` is given.
  * With `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are
@@ -226,7 +226,7 @@ function report(broken: readonly string[]): void {
   if (broken.length > 0) process.exitCode = 1
 }
 
-/** Starts HAProxy before the API of the local test network. @returns URL of HAProxy */
+/** Starts HAProxy before the API of the local world. @returns URL of HAProxy */
 async function startProxy({ api }: Stack, onEnd: Bench['onEnd']): Promise<string> {
   const proxy = await startExample(HAPROXY, Number(new URL(api).port))
   onEnd(proxy.stop)

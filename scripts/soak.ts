@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- --minutes 120`: a local test network under steady light load with a fault every five minutes, and
+ * `npm run soak -- --minutes 120`: a local world under steady light load with a fault every five minutes, and
  * samples of the daemon and its database each minute. Exit code 1 where anything grows in the last half, a look-up
  * fails outside of a fault, or a registration does not become final. docs/measure/chaos.md says what is measured.
  */

@@ -22,7 +22,7 @@ export interface Flood {
   call(n: number): Call
 }
 
-/** Names, wallets and communities of the local test network to which the floods' requests refer. */
+/** Names, wallets and communities of the local world to which the floods' requests refer. */
 export interface Targets {
   /** Network label of a spoke. */
   spoke: string

@@ -26,7 +26,7 @@ interface Pooler {
   start(): Promise<void>
 }
 
-/** A local test network whose daemon has rate limits, a connection pooler, and a fault proxy before each node. */
+/** A local world whose daemon has rate limits, a connection pooler, and a fault proxy before each node. */
 export interface SoakWorld {
   stack: Stack<'mainnet'>
   proxies: readonly FaultProxy[]
