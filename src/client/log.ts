@@ -44,7 +44,7 @@ export interface SignedHead extends TreeHead {
 
 /** An entry of the log. */
 export interface LogEntry {
-  /** Index in the log. Entry 0 begins the generation; every other entry is the event of this number. */
+  /** Index in the log. Entry 0 begins the generation; entry 42 is the event with the number 42. */
   index: number
   /** The entry's bytes, whose hash is in the tree, as text. */
   text: string
@@ -277,7 +277,7 @@ export class LogReader {
   }
 
   /**
-   * Checks that a log is not older than the last one of the same service. This refuses even the log of `accept`, once
+   * Checks that a log is not older than the last log of the same service. This refuses even the log of `accept`, once
    * a later log has continued it.
    */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {

@@ -29,7 +29,7 @@ const KEEP = `${NAME}_keep`
 
 /**
  * Controls the delivery of messages between a local world's chains. Database triggers give the relayer's new delivery
- * jobs a later time. The daemon does not know about them and does all other work.
+ * jobs a later time. The daemon does not know about the triggers and does all other work.
  */
 export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>

@@ -23,8 +23,8 @@ const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
 
 /**
- * Makes communities of both names. The names in one community are free for everybody. Those in the other are paid for,
- * on every chain of the network in its coin, and on the hub also in the local token.
+ * Makes the names `club` and `guild` communities. Names of `club` are free for everybody. Names of `guild` are paid
+ * for, on every chain of the network in its coin, and on the hub also in the local token.
  * @returns undefined where `accounts.evm[0]` does not hold the names
  */
 export async function seedCommunities(

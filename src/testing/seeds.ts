@@ -103,7 +103,8 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 }
 
 /**
- * Transactions of the first bids of the winner and the loser for the contested name. Undefined unless both have bid.
+ * Transactions of the first bids of the winner and the loser for the contested name. Undefined unless both wallets have
+ * bid.
  */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))

@@ -76,7 +76,7 @@ export interface WorldEns {
 /** The program that takes payments on a node cluster, such as Solana's. */
 interface WorldProgram {
   rpcUrl: string
-  /** Address of the program, another at every start of the world. */
+  /** Address of the program, which changes at every start of the local world. */
   programId: string
 }
 

@@ -9,7 +9,7 @@ export interface TcpProxy {
   upstreamPorts(): ReadonlySet<number>
   /** Keeps old and new connections open without passing any byte, until `restore` passes the waiting bytes. */
   hold(): void
-  /** Silences the present connections until `restore` resets them. New ones work. */
+  /** Silences the present connections until `restore` resets them. New connections work. */
   forget(): void
   /** Resets every connection, and every new connection until `restore`. */
   cut(): void
