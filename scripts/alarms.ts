@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { ROOT } from './files.js'
 
-/** All alarms: Prometheus' rules, with what they mean and what an operator does. */
+/** File with all alarms: Prometheus' rules, what each alarm means, and what an operator does about it. */
 const ALARMS_FILE = 'examples/prometheus/alerts.yml'
 
 interface Alarm {
@@ -20,7 +20,7 @@ export function readAlarms(): Alarm[] {
   return groups.flatMap(({ rules }) => rules)
 }
 
-/** Module with the remedies by the alarms' names (src/ops/generated). */
+/** Text of the module in src/ops/generated that has the remedies by the alarms' names. */
 export function remediesModule(): string {
   const remedies = Object.fromEntries(
     readAlarms().map(({ alert, annotations }) => [alert, annotations.remedy]),

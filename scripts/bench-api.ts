@@ -1,6 +1,6 @@
 /**
  * `npm run bench:api`: look-ups, status polls and token exchanges against the daemon, beside a bare Express route and
- * bare node:http, each a process of its own, in the same run. docs/measure/benchmarks.md says what is measured.
+ * bare node:http, each in a separate process, in the same run. docs/measure/benchmarks.md says what is measured.
  */
 import { Agent } from 'node:http'
 import { resolve } from 'node:path'
@@ -34,7 +34,7 @@ import { addressRequests, checkRequests, nameRequests, statusRequests } from './
 import { benchTokens } from './bench/tokens.js'
 
 const SINGLES = 1_000
-/** Different requests per kind, so that no single row is read over and over. */
+/** Number of different requests per kind, so that no single row is read over and over. */
 const VARIETY = 1_000
 const WARM_UP_S = 1
 const USAGE = `usage: npm run bench:api -- [options]
@@ -80,10 +80,10 @@ if (values.help || !sizes.every((n) => Number.isSafeInteger(n) && n > 0)) {
 interface Target {
   title: string
   url: string
-  /** Process that answers. */
+  /** Id of the process that answers. */
   pid: number
   requests: autocannon.Request[]
-  /** Text that the answer to the first request has to hold. */
+  /** Text that the answer to the first request has to contain. */
   holds: string
 }
 
@@ -91,7 +91,7 @@ interface Result {
   perS: number
   p50Ms: number
   p99Ms: number
-  /** Processor time of the answering process a request, µs. */
+  /** Processor time of the answering process per request, µs. */
   cpuUs: number
 }
 
@@ -166,7 +166,7 @@ async function main(bench: Bench): Promise<void> {
   await benchEns(asked, chain, ens)
 }
 
-/** Checks the first answer of a kind: wrong answers may be quick ones. */
+/** Checks the answer to the first request of a target: wrong answers may be faster than right answers. */
 async function checkAnswer({ title, url, requests, holds }: Target): Promise<void> {
   const { method = 'GET', path = '/', headers, body } = requests[0]!
   const init = { method, headers: headers as Record<string, string>, ...(body ? { body } : {}) }
@@ -175,7 +175,7 @@ async function checkAnswer({ title, url, requests, holds }: Target): Promise<voi
     throw new Error(`checking ${title}: its answer does not have ${holds}: ${text}`)
 }
 
-/** As the driver takes them. */
+/** Requests in the form of autocannon, which sends them. */
 const driven = (requests: readonly LoadRequest[]): autocannon.Request[] =>
   requests.map(({ path, body }) =>
     body === undefined
@@ -200,7 +200,7 @@ async function drive({ title, url, pid, requests }: Target, duration: number): P
   }
 }
 
-/** Joins wallets in one request, and looks them up in bulk. */
+/** Measures how wallets are read by one streamed request, beside bulk look-ups of the same wallets. */
 async function benchJoin(url: string, pid: number, countMs: () => number): Promise<void> {
   const wallets = Array.from({ length: Math.min(registrations, 100_000) }, (_, n) => walletOf(n))
   const costOf = (path: string, length: number): Promise<number> =>
@@ -227,7 +227,7 @@ async function benchJoin(url: string, pid: number, countMs: () => number): Promi
   )
 }
 
-/** Latency as text; the driver counts whole milliseconds. */
+/** Latency in ms as text; autocannon counts whole milliseconds. */
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
 function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {

@@ -30,16 +30,17 @@ import {
   statusRequests,
 } from './bench/requests.js'
 
-/** Registrations with a transaction of their own. */
+/** Number of registrations that each have their own transaction. */
 const SINGLES = 1_000
 const BIDS_A_BLOCK = 500
-/** Length of a run that only finds the rate. */
+/** Length of a trial run, which only finds the rate that the machine can carry. */
 const PROBE_SECONDS = 5
 const MOST_PROBES = 6
-/** Requests a second during a catch-up, and for how long they are sent and count. */
+/** Requests a second during a catch-up. */
 const CATCH_UP_RATE = 500
+/** Time during a catch-up for which requests are sent and counted. */
 const CATCH_UP_SECONDS = 6
-/** Requests before them, while a new process compiles its code. */
+/** Time before it, for which requests are sent but not counted, while a new process compiles its code. */
 const WARM_UP_SECONDS = 3
 const USAGE = `usage: npm run bench:gate -- [options]
   --names <n>    in the database (default 1000000)
@@ -75,12 +76,12 @@ if (
   process.exit(values.help ? 0 : 2)
 }
 
-/** A load with the share of the machine that it left idle. */
+/** Result of a load, with its rate and the share of the machine's processor time that was left idle. */
 type Measured = Load & { rate: number; idle: number }
 
 type MakeRequests = (chain: BenchChain, keys: number) => LoadRequest[]
 
-/** Look-ups, statuses and the feed, in turn. */
+/** Mixes requests: look-ups, statuses and a page of the feed, in turn. */
 function mixOf(chain: BenchChain, lookUps: readonly MakeRequests[]): LoadRequest[] {
   const statuses = statusRequests(chain)
   const made = lookUps.map((make) => make(chain, keys))
@@ -91,7 +92,7 @@ function mixOf(chain: BenchChain, lookUps: readonly MakeRequests[]): LoadRequest
   ]).flat()
 }
 
-/** Makes an operator's key with a rate that is never reached, as the server of a busy frontend has one. */
+/** Makes an API key with a rate limit that is never reached, as the server of a busy frontend has one. */
 async function makeApiKey(databaseUrl: string): Promise<string> {
   const RATE = 1_000_000
   const { key, stored } = newApiKey({ wallet: null, name: 'gate', perSecond: RATE, burst: RATE })
@@ -104,7 +105,7 @@ async function makeApiKey(databaseUrl: string): Promise<string> {
   return key
 }
 
-/** Sends a load from a separate process. */
+/** Sends requests at a fixed rate from a separate process, and measures the answers and the idle processor time. */
 async function generate(program: string, home: string, job: GeneratorJob): Promise<Measured> {
   const file = join(home, 'load.json')
   writeFileSync(file, JSON.stringify(job))
@@ -163,7 +164,7 @@ async function main(bench: Bench): Promise<void> {
   for (let logged = 0; logged < logs; logged += BIDS_A_BLOCK)
     await chain.mineBids(Math.min(BIDS_A_BLOCK, logs - logged))
   const client = createPublicClient({ transport: http(chain.rpcUrl) })
-  // two blocks on top confirm a block
+  // a block is confirmed once two blocks follow it
   const lastBlock = Number(await client.getBlockNumber()) - 2
   const again = await start()
   const startedMs = performance.now()
@@ -176,7 +177,7 @@ async function main(bench: Bench): Promise<void> {
     rate: busyRate,
     seconds: Math.min(CATCH_UP_SECONDS, seconds),
     warmUpSeconds: WARM_UP_SECONDS,
-    // whether a name is free is not answered meanwhile
+    // no availability requests: the daemon refuses them while its copy of the chain is old
     requests: mixOf(chain, [addressRequests, nameRequests]),
     apiKey,
   })

@@ -29,7 +29,7 @@ if (!(seconds >= 5 && runs >= 1)) {
   process.exit(2)
 }
 
-/** Asks nodes for their heads whenever they have a new one, over kept-alive connections. */
+/** Source of the bare program: asks nodes for their newest blocks at intervals, over kept-alive connections. */
 const FLOOR = `const { Agent, request } = require('node:http')
 const agent = new Agent({ keepAlive: true })
 const headers = { 'content-type': 'application/json' }

@@ -76,7 +76,7 @@ async function main(bench: Bench): Promise<void> {
   const phases: Phase[] = values['no-floor'] ? ['daemon'] : ['daemon', 'viem']
   for (let run = 1; run <= runs; run++) {
     for (const phase of phases) {
-      // a server of its own: none pays for the writes of another
+      // a separate server for each run, so that no run pays for the writes of another
       const postgres = await startPostgres({ dataDir: `${home}/pg_${phase}_${run}` })
       onEnd(() => postgres.stop())
       const databaseUrl = await createDatabase(postgres.url, 'index')

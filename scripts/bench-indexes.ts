@@ -9,7 +9,7 @@ import { startPostgres } from '../src/testing/processes/postgres.js'
 import { cpuMs, describeMachine, median, printTable, runBench } from './bench/bench.js'
 
 const ROWS = 48_000
-/** Rows a statement, as in a catch-up. */
+/** Rows per INSERT statement, as in a catch-up. */
 const AT_ONCE = 3_000
 const RUNS = 5
 
@@ -17,7 +17,7 @@ const HASH = (seed: string) => `md5('${seed}' || n)`
 const BYTES_21 = `decode('01' || ${HASH('a')} || left(${HASH('b')}, 8), 'hex')`
 const TX_KEY = `('x' || left(${HASH('t')}, 16))::bit(64)::int8`
 
-/** Rows of `ROWS` registrations, numbered by `n`. The sizes are those of a wallet's first name. */
+/** By table, the columns of `ROWS` sample rows, numbered by `n`, as large as the rows of a wallet's first name. */
 const TABLES: Readonly<Record<string, string>> = {
   journal: `0 AS network, 1 AS generation, n AS seq, 1 AS kind, 0 AS chain, n / 500 AS block, n % 500 AS log_index,
     ${TX_KEY} AS tx_key, n AS at_ms, 3 * n AS public_first, 3 AS public_count, ${BYTES_21} AS actor,
@@ -30,7 +30,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 interface Index {
   name: string
-  /** Its columns and condition. */
+  /** Columns and condition of the index. */
   about: string
   isConstraint: boolean
 }

@@ -28,10 +28,10 @@ import {
 const REGISTRATIONS = 1_000
 const BLOCK_MS = 200
 const PER_BLOCK = [5, 500]
-/** Blocks that are not counted. */
+/** Number of first blocks that are not counted. */
 const WARM_UP = 10
 const POLL_MS = 1
-/** Long enough for a daemon that has to catch up with the blocks of the other program. */
+/** Time limit of a wait for an answer: long enough for a daemon that has to index the blocks of the other program. */
 const GIVE_UP_MS = 60_000
 const USAGE = `usage: npm run bench:live -- [options]
   --blocks <n>  of each measurement (default 40)
@@ -53,7 +53,7 @@ if (values.help || ![blocks, runs].every((n) => Number.isSafeInteger(n) && n > 0
   process.exit(values.help ? 0 : 2)
 }
 
-/** A block's delay, and the processor time that it costs the program and PostgreSQL, ms. */
+/** Delays of blocks, and the processor time that a block costs the program and PostgreSQL, ms. */
 interface Followed extends Latency {
   cpu: number
 }
@@ -96,13 +96,13 @@ async function main(bench: Bench): Promise<void> {
 interface Question {
   /** Registrations a block. */
   count: number
-  /** Address under which a wallet is asked for. */
+  /** URL to which a wallet is appended to ask for its name. */
   base: string
   /** Processor time so far, ms. */
   countMs(): number
 }
 
-/** Mines blocks and requests each one's last registration until it is there. */
+/** Mines blocks, and requests the last registration of each block until the program returns it. */
 async function follow(chain: BenchChain, { count, base, countMs }: Question): Promise<Followed> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const delays: number[] = []

@@ -1,4 +1,7 @@
-/** `npm run bench:mirror -- 1000000`: from a published log and an empty PostgreSQL to the first right answer. */
+/**
+ * `npm run bench:mirror -- 1000000`: time of a mirror from a published log and an empty PostgreSQL to the first right
+ * answer.
+ */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +20,7 @@ const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 const ORIGIN = 'names.example/mainnet/1'
 const walletOf = (i: number) => `0x${((i + 1) * 2_654_435_761).toString(16).padStart(40, '0')}`
 
-/** A log in which each wallet registered one name. */
+/** Entries of a log in which each wallet registered one name. */
 function* leaves(): Generator<string> {
   yield beginningLeaf(ORIGIN, null)
   for (let i = 0; i < names; i++) {
@@ -34,7 +37,7 @@ function* leaves(): Generator<string> {
   }
 }
 
-/** Writes the log as `clusterd journal export` does. */
+/** Writes the log to files, as `clusterd journal export` does. */
 function writeFiles(folder: string): void {
   const write = (path: string, bytes: Uint8Array | string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

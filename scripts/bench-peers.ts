@@ -1,6 +1,7 @@
 /**
- * `npm run bench:peers`: one chain of `Bid` logs through clusterd, a bare loop, Ponder and Envio, each with a PostgreSQL of
- * its own. The peers come from npm into a scratch folder, and go with it. docs/measure/benchmarks.md says what is measured.
+ * `npm run bench:peers`: one chain of `Bid` logs through clusterd, a bare loop, Ponder and Envio, each with its own
+ * PostgreSQL. Ponder and Envio are installed from npm into a temporary folder. docs/measure/benchmarks.md says what is
+ * measured.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,12 +39,13 @@ const BLOCK_MS = 200
 const PER_BLOCK = 5
 /** Pause after a catch-up, so that a program's remaining work for it does not count as latency of the head. */
 const SETTLE_MS = 10_000
-/** Blocks that are not counted. */
+/** Number of first blocks at the head that are not counted. */
 const WARM_UP = 5
 /** Empty blocks on top of the last log, after which Ponder treats it as final and reads it in ranges. */
 const FINAL_BLOCKS = 40
-/** Poll intervals for the last row of the catch-up, and for the row of a block. */
+/** Interval of polls for the last row of the catch-up. */
 const CATCH_UP_POLL_MS = 50
+/** Interval of polls for the last row of a new block. */
 const LIVE_POLL_MS = 2
 const GIVE_UP_MS = 10 * 60_000
 const USAGE = `usage: npm run bench:peers -- [options]
@@ -76,7 +78,7 @@ interface CatchUp {
   peakKib: number
 }
 
-/** A PostgreSQL of one program, and the chain that it reads. */
+/** PostgreSQL of one measured program, and the chain that the program reads. */
 interface Site {
   home: string
   chain: BenchChain
@@ -105,7 +107,7 @@ async function hasRow(client: pg.Client, query: string, key: string): Promise<bo
   }
 }
 
-/** A server that is stopped meanwhile is reported by the next query. */
+/** Connects to a database. A lost connection is not reported as an event, but by the next query. */
 async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl })
   client.on('error', () => {})
@@ -144,7 +146,7 @@ async function catchUpOf(
   }
 }
 
-/** Mines blocks and polls the program's table for the last registration of each. */
+/** Mines blocks, and polls the program's table for the last registration of each block. @returns the delays */
 async function liveOf({ chain, databaseUrl }: Site, { query, keyOf }: Stored): Promise<Latency> {
   const client = await connect(databaseUrl)
   const delays: number[] = []
@@ -180,7 +182,7 @@ const clusterd = (cli: string): Contender => ({
   },
 })
 
-/** The loop ends with its last row. A follower of the same kind is then started at the head. */
+/** The bare loop. It ends with its last row, so a bare follower (liveLoop.ts) is then started at the head. */
 const bareLoop = (program: string): Contender => ({
   title: 'a loop of viem',
   stores: 'one row',
@@ -248,7 +250,7 @@ const rowOf = (
   checks,
 ]
 
-/** A program that can't run here. */
+/** Table row of a program that can't run on this machine. */
 const absentRow = (title: string, error: unknown): string[] => [
   title,
   ...Array.from({ length: HEAD.length - 3 }, () => '-'),
@@ -278,7 +280,8 @@ async function main(bench: Bench): Promise<void> {
         throw new Error(`--only: "${name}" is not one of ${Object.keys(makers).join(', ')}`)
       const contender = await make()
       const chainHome = scratch(`${name}-run`)
-      // the same logs for each: what a program follows at the head is no part of another's catch-up
+      // a separate chain with equal logs for each: the blocks that one program follows at the head are not in another's
+      // catch-up
       const chain = await fillChain(chainHome, registrations, 0, { blocks: 0 })
       onEnd(() => chain.anvil.stop())
       for (let empty = 0; empty < FINAL_BLOCKS; empty++) await chain.mineBids(0)

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: all benchmarks one after the other, each beside its floor in the same run, as a table and as
- * artifacts/bench.json; `--check` compares the ratios with those in scripts/bench/ratios.json and fails where one got
- * worse. docs/measure/benchmarks.md says what is measured.
+ * `npm run bench`: all benchmarks one after the other, each beside a bare program that does the least (floor) in the
+ * same run, as a table and as artifacts/bench.json; `--check` compares the ratios with those in
+ * scripts/bench/ratios.json and fails where a ratio got worse. docs/measure/benchmarks.md says what is measured.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ const BENCHES = {
   'bench-idle': [],
 }
 
-/** Runs a benchmark to its end, with its output. @throws Error when it fails */
+/** Runs a benchmark to its end, and shows its output. @throws Error when it fails */
 async function run(name: string, args: readonly string[], figuresFile: string): Promise<void> {
   console.log(`\n${name} ${args.join(' ')}`)
   const child = spawn(

@@ -16,10 +16,10 @@ const ROOT = join(import.meta.dirname, '..')
 const CONTRACTS = 'contracts/evm'
 const ARTIFACTS = 'contracts/evm/artifacts'
 
-/** A source under contracts/evm; the contract in it has the same name. */
+/** A source file under contracts/evm; the contract in the file has the file's name. */
 interface Target {
   readonly file: string
-  /** Also export the runtime code, for `anvil_setCode` (only for contracts without immutables). */
+  /** True to export the runtime code too, for `anvil_setCode` (only for contracts without immutables). */
   readonly runtime?: boolean
 }
 
@@ -71,7 +71,7 @@ function readSource(path: string): { contents: string } | { error: string } {
   }
 }
 
-/** The compiler's input for some of the targets (standard JSON), without what they import. */
+/** The compiler's input (standard JSON) for some of the targets, without the sources that these import. */
 function inputOf(targets: readonly Target[]) {
   return {
     language: 'Solidity',
@@ -95,8 +95,8 @@ function inputOf(targets: readonly Target[]) {
 }
 
 /**
- * The compiler's input for contracts that are deployed on public chains, with every imported source, so that nothing
- * else is needed.
+ * The compiler's input for contracts that are deployed on public chains, with every imported source, so that
+ * explorers can compile it without other files.
  */
 export function standardInput(): ReturnType<typeof inputOf> {
   const input = inputOf(TARGETS.filter(({ file }) => file.startsWith('src/')))
@@ -160,7 +160,7 @@ function render(
   ]
 }
 
-/** Type of one JSON value: the literal itself, arrays as readonly tuples. */
+/** TypeScript type, as text, of one JSON value: literal types, and readonly tuples for arrays. */
 function typeOf(value: unknown): string {
   if (Array.isArray(value)) return `readonly [${value.map(typeOf).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -169,7 +169,7 @@ function typeOf(value: unknown): string {
     .join('; ')} }`
 }
 
-/** Generated files by the current sources: path from the project's root, and content. Throws on any warning. */
+/** Compiles the contracts. @returns generated files, paths from the project's root @throws on any warning */
 export function generateContracts(): { path: string; content: string }[] {
   const contracts = compile()
   return TARGETS.flatMap((target) => {
@@ -180,7 +180,7 @@ export function generateContracts(): { path: string; content: string }[] {
   })
 }
 
-/** The generated files that differ from what the sources give, or are missing. */
+/** Paths of the generated files that are missing, or differ from what the sources give. */
 function findStaleContracts(): string[] {
   return generateContracts()
     .filter(({ path, content }) => {

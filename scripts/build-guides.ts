@@ -4,14 +4,14 @@ import { basename, join } from 'node:path'
 import { Marked } from 'marked'
 import { filesIn, ROOT } from './files.js'
 
-/** GitHub's id of a heading, which links between the guides name. */
+/** GitHub's id of a heading, to which links between the guides refer. */
 const idOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
-/** True for links within a guide, to another guide, and to other sites. The service does not serve other documents. */
+/** True for a link that works on a served page: within a guide, to another guide, or to another site. */
 const isServed = (href: string): boolean => /^(#|https:|[\w.-]+\.md(#|$))/.test(href)
 
 const markdown = new Marked({
@@ -26,7 +26,7 @@ const markdown = new Marked({
   },
 })
 
-/** What scrolls can have the focus, for a keyboard. A header without text is a cell. */
+/** Makes tables accessible: a keyboard can focus and scroll them, and a header cell without text is a plain cell. */
 const accessible = (content: string): string =>
   content
     .replaceAll('<table>', '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>')

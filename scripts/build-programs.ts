@@ -11,7 +11,7 @@ export const sourcesOfPrograms = (): string[] =>
  * @param folder of the build, directly in the project's: migrations and contracts are found from there
  */
 export async function buildPrograms(folder: string): Promise<void> {
-  // imported here, so that callers which only need the list of sources do not wait
+  // imported here, so that callers who need only the list of sources do not load esbuild
   const [{ build }, { bundle }] = await Promise.all([import('esbuild'), import('./bundle.js')])
   await build({
     absWorkingDir: ROOT,

@@ -1,6 +1,6 @@
 /**
- * Bundles src/web/page (HTML, CSS, TSX for the browser) into one module from which the API serves the pages: what they
- * share at once, each lazy part as a file of its own. `npm run generate` writes the module to src/web/generated.
+ * Bundles src/web/page (HTML, CSS, TSX for the browser) into one module from which the API serves the pages: what all
+ * pages need in one file, each lazy part in a separate file. `npm run generate` writes the module to src/web/generated.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ async function assets(): Promise<Record<string, string>> {
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]))
 }
 
-/** The generated module as the sources give it. @param testWallet module of the test wallet, beside the files */
+/** Text of the module with the pages' files. @param testWallet text of the test wallet's module, hashed too */
 export async function generateWeb(testWallet: string): Promise<string> {
   const files = await assets()
   // the hash is in the files' addresses, so that browsers may cache them for ever
@@ -62,7 +62,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
   ].join('\n')
 }
 
-/** The test wallet of local worlds as a separate module, which other daemons never load. */
+/** Text of the module with the test wallet, which only the daemon of a local world loads. */
 export async function generateTestWallet(): Promise<string> {
   const accounts: World['accounts'] = {
     evm: worldAccounts(),

@@ -1,8 +1,9 @@
 /**
  * The last step of `npm run build`. Bundles the libraries that a build imports into `libraries` inside of it, each
- * shared module once and without what nothing imports: a start finds and reads some 40 files in place of 800. Then our
- * own files that `cli.js` runs into `program`: Node takes a while for each of 400. Both stay apart, so that
- * the log can distinguish our positions from those of libraries, and our files stay for importers of the package.
+ * shared module once and without unused exports: a start finds and reads some 40 files in place of 800. Then bundles
+ * our own files that `cli.js` runs into `program`, because Node takes a while to load each of 400 files. The two
+ * bundles stay apart, so that the log can distinguish our stack frames from those of libraries. The single files stay
+ * too, for importers of the package.
  *
  *   tsx scripts/bundle.ts [folder of the build]
  */
@@ -24,11 +25,11 @@ const BUNDLED = {
   absWorkingDir: ROOT,
   logLevel: 'error',
 } as const
-/** Imports of a library, static or dynamic: the clause, and the library. */
+/** Matches static and dynamic imports of libraries. Groups: the import clause, the quote, the library. */
 const IMPORT = /(?<=^(?:import|export) ([^'"();]*) from |\bimport\()(['"])([^.'"][^'"]*)\2/gm
-/** What CommonJS modules need inside an ES module. */
+/** First line of the bundles: defines `require`, which CommonJS modules need inside an ES module. */
 const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
-/** Optional parts of libraries, and Node's own modules. */
+/** Modules that are not bundled: optional parts of libraries, and Node's own modules. */
 const EXTERNAL = ['pg-native', ...builtinModules]
 
 /**
@@ -59,7 +60,7 @@ const inEnglish: Plugin = {
 /** Node 21's `navigator`: without it, `pg` loads Node 20's `fetch` to detect the platform. */
 const NAVIGATOR = { navigator: '{ "userAgent": "Node.js" }' }
 
-/** esbuild options of libraries, in a build and for tests. */
+/** esbuild options for bundles of libraries, in a build and for tests. */
 export const LIBRARIES = {
   ...BUNDLED,
   banner: { js: REQUIRE },
@@ -71,7 +72,7 @@ const isLibrary = (name: string): boolean =>
   !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
 
-/** Names that an import clause uses of its library. `import()` and `* as` use all. */
+/** Exports of a library that an import clause uses. `import()` and `* as` use all exports. */
 async function namesOf(library: string, clause: string | undefined): Promise<string[]> {
   if (!clause || clause.includes('*'))
     return Object.keys(await import(library)).filter(
@@ -82,7 +83,7 @@ async function namesOf(library: string, clause: string | undefined): Promise<str
   return [...(byDefault ? ['default'] : []), ...names.filter((name) => name !== '')]
 }
 
-/** Bundles the libraries of a build. @param folder of the build, below the project's own */
+/** Bundles the libraries of a build. @param folder folder of the build, below the project's */
 export async function bundleLibraries(folder: string): Promise<void> {
   const taken = new Map<string, Set<string>>()
   const target = join(folder, 'libraries')
@@ -123,7 +124,7 @@ export async function bundleLibraries(folder: string): Promise<void> {
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }
 
-/** Bundles our own files that a build's `cli.js` runs. @param folder of the build, whose libraries are bundled */
+/** Bundles our own files that a build's `cli.js` runs. @param folder folder of the build, its libraries bundled */
 async function bundleProgram(folder: string): Promise<void> {
   const cli = join(folder, 'cli.js')
   await build({
@@ -138,7 +139,7 @@ async function bundleProgram(folder: string): Promise<void> {
   writeFileSync(cli, `#!/usr/bin/env node\nimport './${PROGRAM}/cli.js'\n`)
 }
 
-/** Lets each of our files find others relative to its own place in the build, and leaves libraries out. */
+/** Plugin: a bundled file finds other files as if it were still in its place in the build. Libraries are left out. */
 const inPlace = (folder: string): Plugin => ({
   name: 'in-place',
   setup({ onResolve, onLoad }) {
@@ -154,13 +155,13 @@ const inPlace = (folder: string): Plugin => ({
   },
 })
 
-/** Bundles a build. @param folder of the build, below the project's own */
+/** Bundles the libraries and the program of a build. @param folder folder of the build, below the project's */
 export async function bundle(folder: string): Promise<void> {
   await bundleLibraries(folder)
   await bundleProgram(folder)
 }
 
-/** The licenses of the packages that the files are from. */
+/** Text with the licenses of the packages from which the files are. */
 function licensesOf(files: readonly string[]): string {
   const packageOf = (file: string) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]
   const packages = [...new Set(files.map(packageOf))].filter((one) => one !== undefined).sort()

@@ -1,7 +1,7 @@
 /**
- * `npm run chaos -- --seed S --minutes M`: a local world with injected faults; docs/measure/chaos.md lists faults and
- * invariants. `--seeds 1-10` runs several, one after the other; `--deep` adds a reorg beyond the confirmation depth,
- * the halt, and a rewind. Exit code 1 where an invariant is broken.
+ * `npm run chaos -- --seed S --minutes M`: a local world with injected faults; docs/measure/chaos.md lists
+ * faults and invariants. `--seeds 1-10` runs several seeds, one after the other; `--deep` adds a reorg beyond the
+ * confirmation depth, the halt, and a rewind. Exit code 1 where an invariant is broken.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,13 +1,13 @@
 /**
- * Packs this project, installs it as a user would, and runs what it promises from there: `npm run check:package`. Needs
- * the package registry, takes a minute or two.
+ * `npm run check:package`: packs this project, installs the package as a user would, and runs its commands and
+ * examples. Needs the npm registry, takes a minute or two.
  *
  *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` with its types, and
  *      `clusterd/client` beside the package `clusterd-client`
- *   2. without optional ones too, as in production: it is small, `init`, `migrate` and `start` work, `dev` says in one
- *      line what is missing
+ *   2. without optional dependencies too, as in production: the install is small, `init`, `migrate` and `start` work,
+ *      `dev` says in one line what is missing
  *
- * `--quick` does the first part alone, without the types.
+ * `--quick` does only the first part, without the types.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import {
@@ -87,7 +87,7 @@ function must(holds: boolean, complaint: string): asserts holds {
 }
 
 async function pack(): Promise<string> {
-  rmSync(join(ROOT, 'dist'), { recursive: true, force: true }) // nothing of an older build
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true }) // remove the files of an older build
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', work], {
     cwd: ROOT,
     maxBuffer: 1e8,
@@ -111,7 +111,7 @@ async function packClient(): Promise<string> {
   return join(work, packed.filename)
 }
 
-/** A project of a user that depends on the tarballs. */
+/** Makes a user's project that depends on the tarballs, and installs them. @returns its folder */
 async function install(
   name: string,
   tarballs: readonly string[],
@@ -140,7 +140,7 @@ function clusterd(
   return run('npx', ['--no-install', 'clusterd', ...args], { cwd: folder, env: environment(env) })
 }
 
-/** Environment of this process without the variables that point at an existing world. */
+/** Environment of this process, without the variables that select an existing deployment. */
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const {
     DATABASE_URL,
@@ -203,12 +203,12 @@ async function runsWorld(folder: string): Promise<void> {
   await world.end('SIGINT')
 }
 
-/** The example of docs/use/local-world.md. */
+/** Runs the example of docs/use/local-world.md. */
 function isLibrary(folder: string): Promise<{ stdout: string }> {
   return runExample(folder, 'local-world', {})
 }
 
-/** Runs an example with the installed package: type-checked first. @param example its path, without extension */
+/** Type-checks an example with the installed package, then runs it. @param example its path without extension */
 async function runExample(
   folder: string,
   example: string,
@@ -349,7 +349,7 @@ async function refusesDev(folder: string): Promise<void> {
   )
 }
 
-/** Runs the installed daemon on PostgreSQL and a chain of a world that this checkout starts. */
+/** Runs the installed daemon on PostgreSQL and a chain that this checkout starts (local world). */
 async function serves(folder: string): Promise<void> {
   const stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
   try {

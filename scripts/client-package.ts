@@ -1,6 +1,6 @@
 /**
- * Builds the package `clusterd-client`, what a browser needs of clusterd, from src/client: two bundles without a
- * dependency, their types, and a package.json of the same version as ours.
+ * Builds the package `clusterd-client`, what a browser needs of clusterd, from src/client: two bundles without
+ * dependencies, their types, and a package.json of the same version as ours.
  *
  *   tsx scripts/client-package.ts [folder, by default dist-client]
  */
@@ -13,7 +13,7 @@ import { ROOT } from './files.js'
 
 const ENTRIES = ['index', 'verify']
 
-/** @param folder absolute; its contents are removed first */
+/** Builds the package `clusterd-client`. @param folder absolute; its contents are removed first */
 export async function buildClientPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await build({

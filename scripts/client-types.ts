@@ -2,7 +2,8 @@ import openapiTypes, { astToString, type OpenAPI3, stringToAST } from 'openapi-t
 import type { TypeNode } from 'typescript'
 
 /**
- * Members and types that openapi-typescript writes for missing parts, and comments that repeat a type or show a value.
+ * Lines to remove: members that openapi-typescript writes for missing parts, and comments that repeat a type or show a
+ * value.
  */
 const NOISE = [
   /^ *\w+\??: never;\n/gm,
@@ -17,7 +18,7 @@ const LONELY = /\/\*\*\n *\* (.*)\n *\*\//g
 const typeOf = (text: string): TypeNode =>
   (stringToAST(`type T = ${text}`)[0] as unknown as { type: TypeNode }).type
 
-/** Types for string formats in JSON. */
+/** TypeScript types for the schemas' string formats. */
 const FORMATS: Readonly<Record<string, TypeNode>> = {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
   hex: typeOf('`0x${string}`'),
@@ -58,8 +59,8 @@ export async function clientTypes(document: OpenAPI3, isDeprecated: boolean): Pr
 }
 
 /**
- * The client itself sends the parameters that every route has (`testnet`, the API key). In the document they are
- * references.
+ * Input and successful response of a route, without the parameters that every route has (`testnet`, the API key): the
+ * client itself sends them. In the document they are references, so they have no `in`.
  */
 function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) {
   return {
@@ -69,10 +70,10 @@ function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) 
   }
 }
 
-/** The rest of a description is in the OpenAPI document and at `/docs`. */
+/** First clause of a description. The whole is in the OpenAPI document and at `/docs`. */
 const firstClause = (description: string): string => description.split(/[;.]( |$)/)[0]!
 
-/** A copy of a part of a document with other descriptions. `undefined` removes one. */
+/** A copy of a part of a document with other descriptions. `describe` returns undefined to remove a description. */
 const described = <T>(part: T, describe: (description: string) => string | undefined): T =>
   JSON.parse(
     JSON.stringify(part, (key, value) =>

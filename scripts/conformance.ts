@@ -1,7 +1,7 @@
 /**
  * `npm run conformance -- --url https://…`: checks a deployment against every row of the interface's specification.
  * Reads only, unless `--write` is given with a funded account's `--key` and the `--rpc` and `--network` of its chain.
- * Rows that can't be checked there are listed and never counted as passed. Exit code 1 where a row fails.
+ * Rows that can't be checked on this deployment are listed and not counted as passed. Exit code 1 where a row fails.
  */
 import { parseArgs } from 'node:util'
 import type { Hex } from 'viem'

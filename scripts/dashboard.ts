@@ -1,8 +1,8 @@
-/** Grafana's dashboard of the daemon's metrics, as JSON with a panel a line. */
+/** Grafana's dashboard of the daemon's metrics, as JSON with one panel per line. */
 
 interface Query {
   expr: string
-  /** Legend of a series; default: all labels. */
+  /** Legend of each series; default: all labels of the series. */
   legend?: string
 }
 
@@ -192,7 +192,7 @@ const ROWS: Record<string, PanelOf[]> = {
 
 const WIDTH = 24
 const HEIGHT = 8
-// a variable of Grafana's, not of this text
+// `${datasource}` is a variable of Grafana, so it is not a template literal here
 const DATASOURCE = { type: 'prometheus', uid: '$' + '{datasource}' }
 
 function panels(): object[] {
@@ -227,7 +227,7 @@ function panels(): object[] {
   })
 }
 
-/** The dashboard's file: import it in Grafana 10 or later and choose the Prometheus data source. */
+/** Content of the dashboard's file, which Grafana 10 or later imports. */
 export function dashboardJson(): string {
   const variable = {
     name: 'datasource',

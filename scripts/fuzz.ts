@@ -1,7 +1,7 @@
 /**
  * `npm run fuzz -- --requests 100000 --seed 1`: sends random requests, made from the OpenAPI documents, to the server.
  * Fails at a 5xx, an answer that violates its schema or takes over 2 s, or growing memory. Prints the live memory after
- * each fifth.
+ * each fifth of the requests.
  */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'

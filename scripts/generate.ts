@@ -1,8 +1,9 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the alarms' remedies
  * (src/ops/generated), the Prisma client (src/db/generated), the OpenAPI documents with the client's types
- * (src/client/generated) and the pages' files (src/web/generated). vitest.config.ts and the scripts of package.json run it first. With `--programs` also
- * a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
+ * (src/client/generated) and the pages' files (src/web/generated). vitest.config.ts and the scripts of package.json run
+ * it first. With `--programs` also a build of all sources (dist-dev), from which processes start with a third of the
+ * processor time that tsx takes.
  *
  *   tsx scripts/generate.ts [--programs]
  */
@@ -15,7 +16,7 @@ import { lockFile } from '../src/testing/processes/files.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 import { filesIn, ROOT } from './files.js'
 
-/** How long to wait for another process that generates the same output. */
+/** Time limit of a wait for another process that generates the same output. */
 const WAIT_MS = 120_000
 
 interface Output {
@@ -23,7 +24,7 @@ interface Output {
   /** Files whose content decides the output. */
   readonly sources: readonly string[]
   /**
-   * True for programs that processes run from. A new version replaces the folder, and remains of older versions are
+   * True if processes run programs from the folder. A new version then replaces the folder, and older versions are
    * deleted a day later.
    */
   readonly isRun?: boolean
@@ -103,7 +104,7 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
-/** What `npm run dev` and `clusterd` run, built as published. Its sources exist once all other outputs are made. */
+/** Build that `npm run dev` and `npm run clusterd` run. Made last, because its sources include the other outputs. */
 const programs = (): Output => ({
   folder: 'dist-dev',
   sources: [
@@ -115,12 +116,12 @@ const programs = (): Output => ({
   make: buildPrograms,
 })
 
-/** Generates missing and stale outputs; where all are current only their sources are read. */
+/** Generates missing and stale outputs. If all are current, only their sources are read. */
 export async function generate(): Promise<void> {
   for (const output of OUTPUTS) await bringUpToDate(output)
 }
 
-/** Makes an output unless it is current. Of several processes, the first makes it and the others wait. */
+/** Makes an output unless it is current. Of several processes, the first makes the output and the others wait. */
 async function bringUpToDate(output: Output): Promise<void> {
   const hash = createHash('sha256')
   for (const source of output.sources)
@@ -135,7 +136,7 @@ async function bringUpToDate(output: Output): Promise<void> {
   )
   try {
     if (isCurrent()) return
-    // not on stdout, where commands print JSON
+    // stderr, because commands print JSON on stdout
     console.error(`making ${output.folder} ...`)
     await renew(output, stamp)
     writeFileSync(stamp, current)

@@ -3,8 +3,8 @@
  * each call (contracts/evm/invariants). Installs forge from npm, without saving it, and compiles with npm's solc.
  * Nothing else is downloaded. Arguments after `--` go to `forge test`: `-- --fuzz-seed 7 -vvv`.
  *
- *   npm run invariants -- --mutants   breaks a copy of the contracts in one place after the other, and exits 1 unless
- *                                     the invariant that forbids it fails each time
+ *   npm run invariants -- --mutants   makes one mistake after the other in a copy of the contracts, and exits 1 unless
+ *                                     the invariant that forbids the mistake fails each time
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,13 +25,13 @@ const COPY_ENV = {
   FOUNDRY_CACHE_PATH: `${COPY}/cache`,
   FOUNDRY_TEST_FAILURES_FILE: `${COPY}/test-failures`,
   FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: FAILURES,
-  // the calls of a failure are not needed here
+  // do not search for the shortest failing sequence of calls
   FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '0',
-  // compiles in half the time
+  // the compiler takes half the time
   FOUNDRY_OPTIMIZER: 'false',
 }
 
-/** Path of a forge of the same version as this checkout's anvil. Installs it where it is missing. */
+/** Path of Foundry's forge, of the same version as this checkout's anvil. Installs forge if it is missing. */
 function forge(): string {
   const anvil = nativeProgramPackage('anvil', process.platform, process.arch)
   const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -85,7 +85,7 @@ function checkMutants(program: string, part = ''): void {
   if (survivors.length > 0) process.exitCode = 1
 }
 
-/** True if the invariant of the mutant fails. */
+/** True if the invariant that the mutant breaks fails. */
 function isKilled(program: string, { contract, from, to, breaks }: Mutant): boolean {
   const file = join(ROOT, COPY, 'evm/src', `${contract}.sol`)
   const source = readFileSync(file, 'utf8')

@@ -16,16 +16,18 @@ import { createDatabase, dropDatabase, startPostgres } from '../src/testing/proc
  */
 
 const SCHEMA_PATH = 'prisma/schema.prisma'
-/** PostgreSQL's one-byte type "char": part of the engine's catalog queries, unknown to the adapter. */
+/**
+ * Type id of PostgreSQL's one-byte type "char", which the engine's catalog queries use and the adapter does not know.
+ */
 const PG_CHAR_OID = 18
 const PG_TEXT_OID = 25
 /** ColumnTypeEnum.Character of @prisma/driver-adapter-utils. */
 const CHARACTER_COLUMN = 6
 
-/** Tables that the engine mistakes for models: the migrator's, and partitions that are partitioned again. */
+/** Tables to ignore: the migrations' own table, and partitions that are themselves partitioned. */
 const EXTERNAL_TABLES = ['public.migrations', 'public.journal_mainnet', 'public.journal_testnet']
 
-/** Global of Node. Without the browser's library, the compiler does not know it. */
+/** Global object of Node. Its type is missing, because the compiler loads no types of browsers. */
 declare const WebAssembly: {
   instantiate(
     wasm: Buffer,
@@ -68,7 +70,7 @@ export async function schemaDifference(url: string, schema: string): Promise<str
   }
 }
 
-/** Everything that migrations can set of the database's own tables, one line per item, sorted. */
+/** Everything that migrations can set on the database's tables, one line per item, sorted. */
 export async function describeCatalog(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -142,7 +144,7 @@ async function compareCatalogs(databaseUrl: string, migratedUrl: string): Promis
   ]
 }
 
-/** Prisma's adapter with the one column type added that the engine's catalog queries need. */
+/** Prisma's adapter, extended by the column type "char", which the engine's catalog queries need. */
 class EngineAdapter extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
     const adapter = await super.connect()
@@ -173,7 +175,7 @@ async function queryWithChars(
   return result
 }
 
-/** Connection field by field: with a connection string Prisma's adapter opens its shadow databases on the main one. */
+/** Connection settings field by field: with a URL, Prisma's adapter would connect its shadow databases to `url`. */
 function connectionOf(url: string): ConstructorParameters<typeof PrismaPg>[0] {
   const { host, port, user, database, password } = new pg.Client(url)
   return { host, port, user, database, password }

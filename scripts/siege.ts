@@ -1,9 +1,9 @@
 /**
- * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
- * honest visitors look up, change and buy. Exit code 1 where they are affected more than is promised there. Where
- * HAProxy is installed, all requests go through it as in examples/deploy/topology, unless `--direct` is given. With
- * `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are compared
- * before and during each: directly, or with `--proxy` through HAProxy. `--attack` selects the floods.
+ * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses,
+ * while honest visitors look up, change and buy. Exit code 1 if the visitors are affected more than that page promises.
+ * Where HAProxy is installed, all requests go through it as in examples/deploy/topology, unless `--direct` is given.
+ * With `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are
+ * compared before and during each: directly, or with `--proxy` through HAProxy. `--attack` selects the floods.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -64,18 +64,18 @@ const BUYER = '127.0.2.3'
 const LOOK_UP_MS = 50
 const CHANGE_MS = 500
 /**
- * Most blocks that the tables may be behind the hub: the limit of the daemon's own alarm, plus a block that was just
- * mined.
+ * Maximum number of blocks that the tables may be behind the hub: the limit of the daemon's own alarm, plus one block
+ * that was just mined.
  */
 const LAG_BLOCKS = 4
-/** Largest ratio of the last third's peak memory to the middle third's that counts as flat. */
+/** Largest ratio of the peak memory in the last third of a run to that in the middle third that counts as flat. */
 const FLAT = 1.1
 const SAMPLE_MS = 1_000
 const PACE_MS = 40
-/** Rows of the table of memory. */
+/** Number of rows of the printed table of memory. */
 const ROWS = 20
 
-/** Gauges of the daemon's memory, by columns of the table. */
+/** Metrics of the daemon's memory, by the columns of the printed table. */
 const GAUGES = {
   'heap MiB': 'nodejs_heap_size_total_bytes',
   'used MiB': 'nodejs_heap_size_used_bytes',
@@ -83,13 +83,13 @@ const GAUGES = {
 }
 
 interface Sample {
-  /** By the process's clock, ms. */
+  /** Time of the sample by this process's clock (performance.now), ms. */
   atMs: number
   /** Processor time so far of the daemon, of all processes of the machine, and stolen by the host, ms. */
   cpuMs: number[]
   memoryMib: number
   lagBlocks: number
-  /** By the gauges. */
+  /** Values of `GAUGES`, in their order, MiB. */
   gaugesMib: number[]
 }
 
@@ -226,7 +226,7 @@ function report(broken: readonly string[]): void {
   if (broken.length > 0) process.exitCode = 1
 }
 
-/** @returns URL of HAProxy before the stack */
+/** Starts HAProxy before the API of the local world. @returns URL of HAProxy */
 async function startProxy({ api }: Stack, onEnd: Bench['onEnd']): Promise<string> {
   const proxy = await startExample(HAPROXY, Number(new URL(api).port))
   onEnd(proxy.stop)
@@ -294,7 +294,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   ]
   for (const tx of bought.hashes) {
     await until.status(stack, tx, 'finalized')
-    // an hour's registrations stay under the limit of one address
+    // pause, so that the registrations of an hour stay under the limit of one address
     await new Promise((resolve) => setTimeout(resolve, PACE_MS))
   }
   console.log(`buyer      ${bought.hashes.length} registrations, all finalized`)

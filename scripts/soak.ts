@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --minutes 120`: a local world under steady light load with a fault every five minutes, and samples of
- * the daemon and its database each minute. Exit code 1 where anything grows in the last half, a look-up fails outside of
- * a fault, or a registration does not become final. docs/measure/chaos.md says what is measured.
+ * `npm run soak -- --minutes 120`: a local world under steady light load with a fault every five minutes, and
+ * samples of the daemon and its database each minute. Exit code 1 where anything grows in the last half, a look-up
+ * fails outside of a fault, or a registration does not become final. docs/measure/chaos.md says what is measured.
  */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,9 +41,9 @@ const MINUTE_MS = 60_000
 const RUN_MS = minutes * MINUTE_MS
 /** Number of readings of the memory before a sample: a minute's readings, fewer in a run of less than 100 minutes. */
 const PEEKS = Math.ceil(Math.min(MINUTE_MS, RUN_MS / 100) / PEEK_MS)
-/** Registrations that are final before the run begins. */
+/** Number of registrations that have to be final before the run begins. */
 const FIRST_KEYS = 10
-/** Time for the last registrations to become final. */
+/** Time after the run in which the last registrations have to become final. */
 const PATIENCE_MS = 2 * MINUTE_MS
 const DAEMON_LOG = 'soak-daemon.log'
 

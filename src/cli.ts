@@ -98,7 +98,7 @@ addAirdropCommands(program)
 for (const { add } of Object.values(FAMILY_COMMANDS)) add(program)
 addWebhookCommands(program)
 
-// a reader that closes the pipe, such as `head`, ends the command without an error; a full disk is reported
+// if a reader such as `head` closes the pipe, the command ends without an error; a full disk is reported
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') console.error(`clusterd: the output can not be written (${code}).`)
   process.exit(code === 'EPIPE' ? 0 : 1)

@@ -7,7 +7,7 @@ export interface Asked {
 }
 
 /**
- * Sends a request on a connection that is kept open: GET, or POST where there is a body.
+ * Sends a request on a connection that is kept open: GET, or POST where there is a body. Returns the response's body.
  * @throws Error for any status but 200
  */
 export function ask(agent: Agent, url: string, { body, token }: Asked = {}): Promise<string> {

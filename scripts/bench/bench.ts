@@ -4,7 +4,7 @@ import { availableParallelism, constants, cpus, tmpdir, totalmem } from 'node:os
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Environment of a benchmark: everything started in it ends with it. */
+/** Temporary folder and clean-up of a benchmark. */
 export interface Bench {
   /** A temporary folder, removed at the end. */
   home: string
@@ -26,12 +26,12 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
     return ending
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // `on`, not `once`: while somebody listens, a second signal can't end this process before its children
+    // `on`, not `once`: while a listener is left, a second signal can't end this process before its children end
     process.on(signal, () => {
       end().finally(() => process.exit(128 + constants.signals[signal]))
     })
   }
-  // a killed job can't notify the processes that it started
+  // a killed npm or shell does not notify the processes that it started, so poll whether they still exist
   const job = ancestorsOf(process.pid)
   const watch = setInterval(() => {
     if (job.some((pid) => !existsSync(`/proc/${pid}`))) process.kill(process.pid, 'SIGTERM')
@@ -55,16 +55,17 @@ function ancestorsOf(pid: number): number[] {
   return [stat.parent, ...ancestorsOf(stat.parent)]
 }
 
-/** The fields that are read of a process (proc(5), stat). */
+/** Fields of /proc/<pid>/stat (proc(5)) that are read of a process. */
 interface Stat {
   parent: number
   group: number
-  /** Processor time, user and system, ms; `ended` of the children that it has waited for. */
+  /** Processor time of the process, user and system, ms. */
   own: number
+  /** Processor time of its children that have ended and that it has waited for, ms. */
   ended: number
 }
 
-/** Null for a process that is gone, and where there is no /proc. */
+/** Reads a process. Null for a process that has ended, and where there is no /proc. */
 function statOf(pid: number): Stat | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -112,8 +113,8 @@ export const cpuMs = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (statOf(pid)?.own ?? Number.NaN), 0)
 
 /**
- * Processor time that a process and all that it started have used so far, ms, also those that have ended: a PostgreSQL
- * with its backends and helpers. NaN where there is no /proc.
+ * Processor time that a process and its descendants have used so far, ms, ended ones included, such as a PostgreSQL
+ * with its backends. NaN where there is no /proc.
  */
 export function treeCpuMs(root: number): number {
   if (!statOf(root)) return Number.NaN
@@ -123,11 +124,11 @@ export function treeCpuMs(root: number): number {
   }, 0)
 }
 
-/** Peak memory of the live processes of a tree, KiB: the sum of their peaks. */
+/** Peak memory of a process and its live descendants, KiB: the sum of their peaks. */
 export const treePeakKib = (root: number): number =>
   treeOf(root).reduce((sum, pid) => sum + peakMemoryKib(pid), 0)
 
-/** A process and all below it. */
+/** Ids of a process and all of its descendants. */
 function treeOf(root: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
@@ -138,7 +139,7 @@ function treeOf(root: number): number[] {
   return below(root)
 }
 
-/** Processor time that work takes, ms, measured by a counter. */
+/** Processor time that `work` takes, ms. @param countMs reads the processor time so far, before and after it */
 export async function cpuOf(countMs: () => number, work: () => Promise<unknown>): Promise<number> {
   const beforeMs = countMs()
   await work()
@@ -151,7 +152,7 @@ export function ownCpuMs(): number {
   return (user + system) / 1_000
 }
 
-/** Processor time of all processes, and what the host gave to others, ms since the machine began (proc(5)). */
+/** Processor time used by all processes, and stolen by the host for other machines, ms since boot (proc(5)). */
 export function machineMs(): [busy: number, stolen: number] {
   const [cpu = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user, nice, system, , , irq, softirq, steal] = cpu.split(/\s+/).slice(1).map(Number)
@@ -165,7 +166,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
 }
 
-/** Latencies, ms. */
+/** Percentiles of latency, ms. */
 export interface Latency {
   p50: number
   p95: number
@@ -180,7 +181,7 @@ export function latencyOf(times: readonly number[]): Latency {
 
 export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US')
 
-/** Prints rows in columns: the first flush left, the others flush right. */
+/** Prints a table in aligned columns: the first column flush left, the others flush right. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows) {

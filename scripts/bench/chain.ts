@@ -19,7 +19,7 @@ import { deployHub } from '../../src/testing/contracts/deploy.js'
 
 const BIDS_A_TRANSACTION = 500
 const SINGLES_A_BLOCK = 100
-const EMIT_GAS = '0x3938700' // 60,000,000: more than 500 bids take
+const EMIT_GAS = '0x3938700' // 60,000,000: more than the logs of 500 bids take
 export const CHAIN_ID = 900_000_901
 const MINIMUM_WEI = 10n ** 16n
 const CONFIRMATION_BLOCKS = 2
@@ -29,7 +29,7 @@ const COUNT_BLOCKS = 20
 const EID = 30101
 const BLOCK_MS = 1_000
 
-/** A chain full of registrations, read by the daemon and by the bare loops. */
+/** A local chain with many registrations, read by the daemon and by the bare programs. */
 export interface BenchChain {
   anvil: Anvil
   rpcUrl: string
@@ -42,7 +42,7 @@ export interface BenchChain {
   chainsFile: object
   /** Hashes of the transactions that hold one registration each. */
   singles: Hex[]
-  /** Mines a block of further registrations. @returns the number of the last one */
+  /** Mines a block of `count` further registrations. @returns the number of the last registration */
   mineBids(count: number): Promise<number>
   /**
    * Mines an empty block every second until the returned function is called. Without new blocks the daemon counts its
@@ -51,12 +51,13 @@ export interface BenchChain {
   keepMining(): () => void
 }
 
-/** The name and the wallet of the n-th registration, as the emitter makes them. */
+/** Name in the n-th registration, as the emitter contract makes it. */
 export const nameOf = (n: number): string => `b${String(n).padStart(7, '0')}`
+/** Wallet in the n-th registration, as the emitter contract makes it. */
 export const walletOf = (n: number): Hex =>
   `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
 
-/** An anvil with the real hub, whose code is replaced by the emitter's. */
+/** An anvil with a deployed hub, whose code is replaced by a contract (emitter) that logs any number of bids. */
 type Emitter = Awaited<ReturnType<typeof startEmitter>>
 
 async function startEmitter(home: string) {
@@ -94,7 +95,7 @@ async function startEmitter(home: string) {
     endpoint: deployed.endpoint,
     publicClient,
     testClient,
-    /** Sends a transaction that logs registrations. @param start number of the first one */
+    /** Sends a transaction that logs registrations. @param start number of the first registration */
     emit(start: number, count: number): Promise<Hex> {
       const args = [BigInt(start), BigInt(count)] as const
       const data = encodeFunctionData({ abi: bidEmitterAbi, functionName: 'emitBids', args })
@@ -107,7 +108,7 @@ async function startEmitter(home: string) {
   }
 }
 
-/** Logs the registrations. @returns the hashes of the transactions with one of them, and the last block */
+/** Logs all registrations. @returns the hashes of transactions with a single registration, and the last block */
 async function emitAll(
   { emit, testClient, publicClient }: Emitter,
   bulk: number,
@@ -150,10 +151,10 @@ async function countBids(
 }
 
 /**
- * Starts anvil, deploys the real hub, and replaces its code by the emitter's. Emits `bulk` winning bids, each with a
- * wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
+ * Starts anvil, deploys the real hub, and replaces its code by a contract that logs bids. Logs `bulk` winning bids,
+ * each of another wallet for another name: 500 per transaction, one transaction per block. Counts the logs afterwards.
  * @param singles number of further registrations, each in its own transaction
- * @param confirmation of the daemon's chains file
+ * @param confirmation confirmation policy in the daemon's chains file
  */
 export async function fillChain(
   home: string,
@@ -203,7 +204,7 @@ export async function fillChain(
     },
     keepMining() {
       const timer = setInterval(() => {
-        // a missed block is followed by the next one
+        // ignore a failure: the next block follows in a second
         testClient.mine({ blocks: 1 }).catch(() => {})
       }, BLOCK_MS)
       return () => clearInterval(timer)

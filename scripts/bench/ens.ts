@@ -18,7 +18,7 @@ const clientsOf = (chain: BenchChain) => ({
   publicClient: localClients(placeOf(chain)).reader,
 })
 
-/** Deploys ENS, and names its resolver in the daemon's chains file. */
+/** Deploys ENS on the benchmark's chain, and enters its resolver in the daemon's chains file. */
 export async function addEns(chain: BenchChain): Promise<WorldEns> {
   const ens = await mineQuickly(placeOf(chain), () => deployEns(clientsOf(chain), 'bench.eth'))
   const mainnet = { parent: ens.parent, resolver: ens.resolver, chainId: CHAIN_ID }
@@ -27,8 +27,9 @@ export async function addEns(chain: BenchChain): Promise<WorldEns> {
 }
 
 /**
- * Measures names at the gateway beside look-ups, and prints the result. First all names of a run by look-ups, then by
- * the gateway, then again with cached signatures. Last, a whole resolution by viem. `count`: names
+ * Measures how the ENS gateway resolves names, beside look-ups of the API, and prints the result. In each run, the
+ * names are first looked up, then resolved by the gateway, then resolved again with cached signatures. At the end viem
+ * resolves all names, through the chain and the gateway. `count` is the number of names.
  */
 export async function benchEns(
   { api, count, runs, countMs }: Asking,

@@ -12,19 +12,19 @@ export const LIMITS = {
 /** Percentiles of latency, ms. */
 type Percentile = 'p50' | 'p95' | 'p99'
 
-/** What a generator measured. */
+/** What the load generator measured. */
 export interface Load extends Record<Percentile, number> {
   sent: number
   /** Requests without the answer 200, including requests that were never answered. */
   failed: number
-  /** Why the first one failed. */
+  /** Why the first failed request failed; null without one. */
   failure: string | null
 }
 
 /** Smallest idle share of the machine. Below it the service shares its processor with the generator. */
 const LEAST_IDLE = 0.2
 
-/** Sentences about broken limits. */
+/** Sentences about limits that a load broke. */
 export function breaches(phase: keyof typeof LIMITS, load: Load): string[] {
   const slow = Object.entries(LIMITS[phase]).flatMap(([name, limit]) => {
     const ms = load[name as Percentile]
@@ -49,7 +49,7 @@ export function nextRate(rate: number, idle: number): number {
 
 export const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
 
-/** What a rate below the wanted one left idle. */
+/** Sentence about a rate that is lower than the wanted rate, with the share of the machine that it left idle. */
 export function heldSentence(of: { wanted: number; held: number; idle: number }): string {
   const held = `${thousands(of.held)}/s`
   const start = `this machine can't carry ${thousands(of.wanted)}/s with its generator: ${held}`

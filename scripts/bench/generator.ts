@@ -1,5 +1,5 @@
 /**
- * Sends requests at a fixed rate from a separate process, whether or not earlier ones were answered (an open loop).
+ * Sends requests at a fixed rate from a separate process, whether or not earlier requests were answered (an open loop).
  * Latency counts from the time at which a request was due, so a service that stalls for a second is slow for all
  * requests that were due meanwhile.
  *
@@ -20,19 +20,19 @@ export interface GeneratorJob {
   url: string
   /** Requests a second. */
   rate: number
-  /** Time for which requests are due. */
+  /** Time for which requests are sent and counted, seconds. */
   seconds: number
-  /** Sent in turn. */
+  /** Requests to send, in turn. */
   requests: LoadRequest[]
-  /** Sent with each request. */
+  /** API key that is sent with each request. */
   apiKey: string
-  /** Time for which requests are sent before those that count, seconds. Their failures count. */
+  /** Time before, for which the latencies of requests do not count but their failures do, seconds. */
   warmUpSeconds?: number
 }
 
-/** Kept-alive connections. With more, queueing in the service is not visible. */
+/** Number of kept-alive connections. With more, queueing in the service is not visible. */
 const CONNECTIONS = 64
-/** Time after which a request counts as failed, and the run ends at the latest. */
+/** Time after which a request counts as failed; also the longest wait for answers at the end of a run. */
 const TIMEOUT_MS = 10_000
 
 async function send({

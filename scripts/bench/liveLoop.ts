@@ -1,6 +1,6 @@
 /**
- * A bare follower in a separate process: woken by the socket, it reads a block's logs by viem into one flat table, and
- * answers over HTTP whether a wallet is there. The daemon's delay is compared with it.
+ * A bare follower in a separate process: woken by a WebSocket, it reads a block's logs by viem into one flat table, and
+ * answers over HTTP whether a wallet is in the table. The daemon's delay is compared with the follower's.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,7 +46,7 @@ async function follow(head: bigint): Promise<void> {
   }
   isReading = false
 }
-// polls like the daemon, in case the socket is silent
+// polls like the daemon, in case the WebSocket is silent
 setInterval(() => void client.getBlockNumber({ cacheTime: 0 }).then(follow), POLL_MS)
 createPublicClient({ transport: webSocket(wsUrl) }).watchBlockNumber({
   onBlockNumber: (head) => void follow(head).catch(() => process.exit(1)),

@@ -1,6 +1,6 @@
 /**
  * A bare loop in a separate process: decodes the logs of a range into one flat table by COPY, and fetches the next
- * range meanwhile. It has no confirmation, order, outcomes, clusters or events. The daemon is compared with it.
+ * range meanwhile. It has no confirmation, order, outcomes, clusters or events. The daemon is compared with this loop.
  */
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -26,9 +26,9 @@ export interface LoopJob {
 
 export interface LoopResult {
   rows: number
-  /** When the last row became visible, milliseconds of the clock. */
+  /** Time at which the last row became visible, Unix time in ms. */
   doneMs: number
-  /** Processor time of this process from its start. */
+  /** Processor time of this process since its start. */
   cpuMs: number
   peakKib: number
 }
@@ -42,7 +42,7 @@ const nameOf = (hex: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** Reads the lines of a range in COPY's text format, and their number. */
+/** Creates the function that reads the logs of a block range, as lines in COPY's text format with their number. */
 function viemReader({ rpcUrl, hub }: LoopJob) {
   const client = createPublicClient({ transport: http(rpcUrl) })
   return async (from: number, to: number) => {

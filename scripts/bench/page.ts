@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const PAGE = new URL('../../docs/measure/performance.md', import.meta.url)
 
 /**
- * Writes a table, with the machine and the day, after its mark in a page. Numbers are right-aligned.
+ * Writes a table, with the machine and the day, after the comment `mark` in a document. Numbers are right-aligned.
  * @param page default: docs/measure/performance.md
  */
 export function writeTable(

@@ -39,7 +39,7 @@ const LIMITS = {
   LIMIT_CLUSTERS_DAY: '1000000',
 }
 
-/** Builds the daemon into a folder of its own beside the published one, so that no other build interferes. */
+/** Builds the daemon into a temporary folder, so that no other build interferes. @returns path of its `cli.js` */
 export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   const outDir = join(ROOT, `dist-bench-${process.pid}`)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
@@ -47,7 +47,7 @@ export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   return join(outDir, 'cli.js')
 }
 
-/** Prepares the measured command line, built unless one is given, and a PostgreSQL. Records the machine. */
+/** Builds the measured daemon, unless a build is given, and starts a PostgreSQL. Records the machine. */
 export async function prepareBench(
   { home, onEnd }: Bench,
   named?: string,
@@ -75,21 +75,21 @@ export interface DaemonOptions {
   profileDir?: string
   /** Environment variables in addition to the variables of every run. */
   env?: Readonly<Record<string, string>>
-  /** The API alone: nothing is indexed. */
+  /** True to run only the API: nothing is indexed. */
   isApiOnly?: boolean
 }
 
 export interface DaemonProcess {
   child: WatchedChild
-  /** Start of the process, milliseconds of the clock. */
+  /** Start of the process, Unix time in ms. */
   spawnedMs: number
-  /** When it took the lead; where nothing is indexed, when it was up. */
+  /** Time at which the daemon became the indexing leader, or was up if it indexes nothing, Unix time in ms. */
   leadingMs: number
   api: string
   stop(): Promise<void>
 }
 
-/** Runs `clusterd start` on a chain and a database until it leads the indexing, or is up where it indexes nothing. */
+/** Starts `clusterd start` on a chain and a database. Waits until it leads the indexing, or is up if it only serves. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   const { cli, home, chain, databaseUrl, profileDir, isApiOnly = false } = options
   const chainsFile = join(home, 'chains.json')
@@ -151,10 +151,10 @@ function readLog(file: string): LogLine[] {
   return complete.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine)
 }
 
-/** Cost of indexing the chain. */
+/** Time and processor time that a program needed to index the chain. */
 export interface Indexed {
   ms: number
-  /** Processor time of the program, without its server's. */
+  /** Processor time of the program, without PostgreSQL's. */
   cpuMs: number
 }
 
@@ -169,7 +169,7 @@ export async function waitUntilIndexed(
   await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
   try {
     for (;;) {
-      // the daemon notifies of each commit: polling takes processor time from it, and notices later
+      // wait for the daemon's notification of a commit: polling costs more processor time, and notices the commit later
       const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(
         () => {},
       )
@@ -189,7 +189,7 @@ export async function waitUntilIndexed(
   }
 }
 
-/** Waits until the daemon has finished its work after a catch-up: the log of its feed. */
+/** Waits until the daemon has written the signed log of its feed, its last work after a catch-up. */
 export async function waitUntilRested(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -204,7 +204,7 @@ export async function waitUntilRested(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Registrations that the daemon's tables hold: names won, each with its cluster and verified wallet. */
+/** Number of registrations in the daemon's tables: won names, each with its cluster and verified wallet. */
 export async function countRegistrations(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -216,7 +216,7 @@ export async function countRegistrations(databaseUrl: string): Promise<number> {
   return Number(rows[0]!.count)
 }
 
-/** Compiles a program of this folder beside the daemon, so that it starts as quickly. @returns its file */
+/** Compiles a bare program of this folder, so that it starts as quickly as the daemon. @returns its file */
 export function buildBare(onEnd: Bench['onEnd'], program = 'loop'): string {
   const outDir = join(ROOT, `dist-bench-loop-${process.pid}`)
   mkdirSync(outDir)
@@ -231,7 +231,7 @@ export function buildBare(onEnd: Bench['onEnd'], program = 'loop'): string {
   return join(outDir, `${program}.js`)
 }
 
-/** Runs a bare loop from its spawn to its last row. */
+/** Runs the bare loop (scripts/bench/loop.ts) until its last row is stored. */
 export async function runLoop(
   file: string,
   job: LoopJob,

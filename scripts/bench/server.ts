@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 
-/** Constant answer, as long as that of a look-up. */
+/** Constant answer, as long as the answer to a look-up. */
 const ANSWER = {
   address: '0x0123456789abcdef0123456789abcdef01234567',
   type: 'evm',

@@ -22,7 +22,7 @@ interface Proof {
   wallet: string
 }
 
-/** One wallet per exchange, so that every exchange begins a session. */
+/** Makes signed sign-in messages, each of another wallet, so that every token exchange begins a session. */
 async function makeProofs(api: string, type: Proof['type'], count: number): Promise<Proof[]> {
   const response = await fetch(`${api}/v1/auth/message`)
   const { message, signingDate } = (await response.json()) as {
@@ -49,7 +49,7 @@ async function makeProofs(api: string, type: Proof['type'], count: number): Prom
   )
 }
 
-/** Times of `work` for each element, one after another. The first tenth warms up and is not counted. */
+/** Latencies of `work`, run for one element after another. The first tenth warms up and is not counted. */
 export async function timed<T>(
   elements: readonly T[],
   work: (element: T) => Promise<unknown>,
@@ -83,7 +83,7 @@ async function checkBare({ type, message, signature, wallet }: Proof): Promise<v
   if (!isGood) throw new Error('checking a signature: it is not good')
 }
 
-/** What a part of `bench:api` asks. */
+/** What a part of `npm run bench:api` measures: the API, and numbers of requests and runs. */
 export interface Asking {
   api: string
   /** Requests of each kind, of all runs together. */
@@ -93,13 +93,13 @@ export interface Asking {
   countMs(): number
 }
 
-/** Elements in consecutive parts of about equal length. */
+/** Splits elements into consecutive parts of about equal length, one for each run. */
 export function inRuns<T>(elements: readonly T[], runs: number): T[][] {
   const length = Math.ceil(elements.length / runs)
   return Array.from({ length: runs }, (_, run) => elements.slice(run * length, (run + 1) * length))
 }
 
-/** Measures and prints. `count`: exchanges of each type of wallet */
+/** Measures token exchanges and changes, and prints them. `count` is the number of exchanges per type of wallet. */
 export async function benchTokens(
   { api, count, runs, countMs }: Asking,
   databaseUrl: string,
@@ -117,7 +117,7 @@ export async function benchTokens(
     const answer = await ask(agent, `${api}/v1/auth/token`, { body: JSON.stringify(proof) })
     return (JSON.parse(answer) as { token: string }).token
   }
-  /** A caller without a cluster: the change creates one, with the caller and the added wallet in it. */
+  /** Adds a wallet. The caller has no cluster yet, so this creates one with the caller and the wallet. */
   const addWallet = (token: string) => {
     const address = `0x${randomBytes(20).toString('hex')}`
     const body = JSON.stringify([{ address, name: 'added', isPrivate: false }])

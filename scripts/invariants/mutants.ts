@@ -1,10 +1,10 @@
-/** A contract with one deliberate mistake. */
+/** One deliberate mistake in a contract: `from` is replaced by `to`. */
 export interface Mutant {
   readonly contract: 'Hub' | 'CommunityPayments'
   /** Text that occurs once in the contract's source. */
   readonly from: string
   readonly to: string
-  /** Reason of the invariant that has to fail. */
+  /** Revert reason of the invariant that has to fail. */
   readonly breaks: string
 }
 

@@ -13,17 +13,17 @@ export const read = (path: string): string => readFileSync(join(ROOT, path), 'ut
 
 const FENCED = /^ *```(\w*)\n([\s\S]*?)^ *```/gm
 
-/** Text in backticks, a line each. */
+/** Code spans (text in backticks) of a document, each on one line. */
 export const spansOf = (text: string): string[] =>
   [...text.replace(FENCED, '').matchAll(/`([^`]+)`/g)].map(([, span]) => span!.replace(/\s+/g, ' '))
 
-/** Lines of shell blocks, without comments. */
+/** Lines of a document's shell blocks, without comments. */
 export const shellOf = (text: string): string[] =>
   [...text.matchAll(FENCED)].flatMap(([, language, code]) =>
     language === 'sh' ? code!.split('\n').map((line) => line.replace(/(^|\s)#.*/, '')) : [],
   )
 
-/** Rows of tables, by their cells. */
+/** Rows of a document's tables, each as its cells. */
 export const rowsOf = (text: string): string[][] =>
   [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row]) =>
     row!.split(' | ').map((cell) => cell.trim()),

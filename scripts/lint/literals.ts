@@ -25,12 +25,12 @@ export function packedLiterals({ path, tree }: Source): string[] {
   return found
 }
 
-/** `{ ...{ a, b }, c }`. A spread that depends on a condition (`...(x && { a })`) has no other form. */
+/** True for `{ ...{ a, b }, c }`. False for a conditional spread (`...(x && { a })`), which has no other form. */
 function isSpreadLiteral(node: ts.Node): boolean {
   return ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(bare(node.expression))
 }
 
-/** `const [a, b] = [x, y]` and `[a, b] = [b, a]`, in separate statements and in loop heads. */
+/** True for `const [a, b] = [x, y]` and `[a, b] = [b, a]`, in separate statements and in loop heads. */
 function isTakenApart(node: ts.Node): boolean {
   if (ts.isVariableDeclaration(node)) {
     return (

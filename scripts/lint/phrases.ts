@@ -36,10 +36,10 @@ const RETIRED: Readonly<Record<string, string>> = {
   'are none': 'are not, or do not have',
 }
 
-/** Words after which a phrase means something else: "there are none". */
+/** By phrase, the word before it with which it is allowed, as in "there are none". */
 const ALLOWED_AFTER: Readonly<Record<string, string>> = { 'is none': 'there', 'are none': 'there' }
 
-/** Space inside a phrase, which a comment may continue on its next line. */
+/** Space between the words of a phrase. A comment may break the line there. */
 const GAP = String.raw`(?:[ \t]+|\s*\n[ \t]*(?:\*|\/\/[\/!]?|#|>)?[ \t]*)`
 
 const PHRASES = Object.entries(RETIRED).map(([phrase, instead]) => ({
@@ -51,7 +51,7 @@ const PHRASES = Object.entries(RETIRED).map(([phrase, instead]) => ({
 /** Files with prose: sources, contracts, schemas, settings and documents. */
 const CHECKED = /\.(?:[cm]?[jt]sx?|sol|rs|md|prisma|ya?ml)$/
 
-/** Files that may hold retired phrases: migrations never change, and these show the list or what others write. */
+/** Files that may have retired phrases: migrations never change, and the others quote the list or foreign texts. */
 const LEFT_OUT = [
   'prisma/migrations/',
   'scripts/lint/phrases.ts',

@@ -2,7 +2,7 @@ import ts from 'typescript'
 import type { Source } from '../source/tree.js'
 import { sentencesOf, wordsOf } from './documents.js'
 
-/** Words that blur a fact. Retired words of our own: phrases.ts. */
+/** Words that blur a fact. The project's retired words are in phrases.ts. */
 const BANNED = [
   'is to be',
   'are to be',
@@ -21,11 +21,12 @@ const BANNED = [
 ]
 const BANNED_WORDS = new RegExp(`\\b(?:${BANNED.join('|')})\\b`, 'i')
 
-/** Most words in a sentence for visitors and clients, and in a sentence for operators and contributors. */
+/** Maximum number of words in a sentence for users of the API and the pages. */
 const USERS_WORDS = 32
+/** Maximum number of words in a sentence for operators and contributors. */
 const OPERATORS_WORDS = 40
 
-/** Generated from the texts of routes, metrics and alerts. */
+/** Documents that are generated from the texts of events, metrics and alerts. */
 const GENERATED = ['docs/run/alarms.md', 'docs/run/metrics.md', 'docs/use/events.md']
 
 /**
@@ -42,7 +43,7 @@ export function documentProblems(path: string, text: string): string[] {
   return problems
 }
 
-/** Rooms with texts for users: messages, labels, descriptions. */
+/** Folders whose string literals are texts for users: messages, labels, descriptions. */
 const USERS_TEXTS = /^src\/(api|cli|config|web\/page)\//
 
 /** Problems in the literals of the API, the command line and the pages: sentences that are too long or blur a fact. */

@@ -24,7 +24,7 @@ export function longFunctions(sources: readonly Source[]): string[] {
     .map(({ place, lines }) => `${place}: ${lines} lines, at most ${LONGEST_FUNCTION_LINES}`)
 }
 
-/** Files that import each other in a cycle, type imports included. */
+/** Groups of files that import each other in a cycle, type imports included, as problems. */
 export function importCycles(sources: readonly Source[]): string[] {
   const product = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path))
   return cyclesOf(importsOf(product)).map((cycle) => `import cycle: ${cycle.join(' ↔ ')}`)

@@ -9,27 +9,28 @@ import { type Client, createClient, signInBy } from './http.js'
 import { besiege, SOCKET_FLOODS } from './sockets.js'
 
 /**
- * An attacker in a separate process. A line of orders on its standard input begins an attack, and an empty line on
- * standard output confirms it. An empty line on the input ends the attack, and the output then has its counts. An
- * attacker has a machine of its own in reality, so here it gets the processor time that the other processes leave.
+ * An attacker in a separate process. A line with `Orders` as JSON on its standard input begins an attack, and an empty
+ * line on standard output confirms it. An empty line on the input ends the attack, and the attacker then prints
+ * `Counts`. In reality an attacker has a separate machine, so here it gets only the processor time that the other
+ * processes leave.
  */
 export interface Orders {
-  /** Local address from which it sends. */
+  /** Local IP address from which the attacker sends. */
   localAddress: string
-  /** Name of the only flood. Absent: all floods of a siege. */
+  /** Name of the only flood to send. Absent: all floods of a siege. */
   only?: string | undefined
 }
 
 /** Number of answers by flood and status. -1 counts connections that ended without an answer. */
 export type Counts = Record<string, Record<string, number>>
 
-/** Weight of this process's session (sched(7)). */
+/** File that sets the scheduling priority of this process's session (sched(7)). */
 const AUTOGROUP = '/proc/self/autogroup'
 const LISTED = 50
 const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 
 const launcher = process.ppid
-/** a killed launcher does not close the input */
+// a killed launcher may not close the input, so poll for its end
 setInterval(() => process.ppid !== launcher && process.exit(1), 1_000).unref()
 
 setPriority(constants.priority.PRIORITY_LOW)
@@ -55,7 +56,7 @@ function run(client: Client, { connections, call }: Flood, signal: AbortSignal) 
   return seen
 }
 
-/** A new wallet with a cluster that lists fifty others. */
+/** Signs a new wallet in, and creates its cluster, which lists fifty other wallets. */
 async function throwaway(client: Client): Promise<Throwaway> {
   const account = privateKeyToAccount(generatePrivateKey())
   const sign = (message: string) => account.signMessage({ message })
@@ -73,7 +74,7 @@ async function throwaway(client: Client): Promise<Throwaway> {
   return { ...headers, apiKey: JSON.parse(key.body).key, listed, self: account.address }
 }
 
-/** @returns a function that ends the attack */
+/** Begins an attack. @returns a function that ends the attack, and returns the counts of answers */
 async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -81,7 +82,7 @@ async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
   const isSent = ({ name }: { name: string }): boolean => only === undefined || name === only
   const sockets = SOCKET_FLOODS.filter(isSent)
-  // signs in before the floods: then this address has no units left for it
+  // signs in before the floods, after which this address has no rate-limit units left to sign in
   const member = sockets.length > 0 && only !== undefined ? null : await throwaway(client)
   const opened = sockets.map((flood) => ({
     name: flood.name,
@@ -102,7 +103,7 @@ async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   }
 }
 
-// the siege has ended, in any way
+// the input ends when the launcher ends, in any way
 process.stdin.once('end', () => process.exit(0))
 let end: () => Counts = () => ({})
 for await (const line of createInterface({ input: process.stdin })) {

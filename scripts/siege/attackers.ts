@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url'
 import type { Counts, Orders } from './attacker.js'
 import type { Targets } from './floods.js'
 
-/** An attacker's process. */
+/** Handle of an attacker's process. */
 export interface Attacker {
-  /** Begins an attack, once it has signed in. */
+  /** Begins an attack. Resolves once the attacker has signed in and sends. */
   begin(orders: Orders): Promise<void>
-  /** Ends the attack. @returns its answers by status, by flood */
+  /** Ends the attack. @returns numbers of answers by flood and status */
   end(): Promise<Counts>
   close(): Promise<void>
 }
 
-/** @throws Error where the process ends too early, at the next call */
+/** Starts an attacker's process. If it ends too early, the next call of a method throws an Error. */
 export function startAttacker(api: string, targets: Targets): Attacker {
   const program = fileURLToPath(new URL('attacker.ts', import.meta.url))
   const child = spawn(
@@ -22,7 +22,7 @@ export function startAttacker(api: string, targets: Targets): Attacker {
     ['--import', 'tsx', program, JSON.stringify({ api, targets })],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // a separate session, to which it gives a low priority; it ends with its input
+      // a separate session, to which the attacker gives a low priority; the attacker ends when its input ends
       detached: true,
     },
   )

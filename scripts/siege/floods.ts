@@ -18,15 +18,15 @@ import { SOCKET_FLOODS } from './sockets.js'
 export interface Flood {
   name: string
   connections: number
-  /** The n-th request. */
+  /** Makes the n-th request. */
   call(n: number): Call
 }
 
-/** Things of the world that floods name. */
+/** Names, wallets and communities of the local world to which the floods' requests refer. */
 export interface Targets {
   /** Network label of a spoke. */
   spoke: string
-  /** Free for everybody. */
+  /** Name of a community whose names are free for everybody. */
   openCommunity: string
   paidCommunity: string
   /** Hashes of transactions that are not registrations. */
@@ -36,12 +36,12 @@ export interface Targets {
   owner: string
 }
 
-/** A signed-in wallet of the attacker, with what it changes. */
+/** A signed-in wallet of the attacker, and the wallets that its requests change. */
 export interface Throwaway {
   authorization: string
-  /** Key that raises the limits of its requests. */
+  /** API key that raises the rate limits of the wallet's requests. */
   apiKey: string
-  /** Wallets that its cluster lists. */
+  /** Addresses of the wallets that the wallet's cluster lists. */
   listed: readonly string[]
   self: string
 }
@@ -55,11 +55,11 @@ const post = (path: string, body: unknown, headers?: Record<string, string>): Ca
 })
 const many = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
-/** As many fields as fit into a body. No schema has any of them. */
+/** Object with as many fields as fit into a body. No route's schema has any of these fields. */
 const unknown = Object.fromEntries(many(6_000, (i) => [`k${i}`, 0]))
 const names = (count: number) => many(count, () => ({ name: `n${randomBytes(8).toString('hex')}` }))
 
-/** Floods without a key. */
+/** Floods of requests without an API key or authentication key. */
 function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers }: Targets): Flood[] {
   const flood = (name: string, connections: number, call: Flood['call']): Flood => ({
     name,
@@ -137,7 +137,7 @@ function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers }: Tar
   ]
 }
 
-/** Floods with a key. */
+/** Floods of requests with the authentication key of a signed-in wallet. */
 function memberFloods(
   { authorization, listed, self }: Throwaway,
   { openCommunity }: Targets,
@@ -176,7 +176,7 @@ const headersOf = ({ authorization, apiKey }: Throwaway) => ({ authorization, 'x
 
 const RENAMES = '/v1/clusters/wallets/names'
 
-/** What the declared requests refer to. */
+/** Sample data (names, wallets, clusters) to which the routes' declared sample requests refer. */
 function sceneOf({ self }: Throwaway, targets: Targets): SampleData {
   return {
     name: targets.name,
@@ -200,7 +200,7 @@ function sceneOf({ self }: Throwaway, targets: Targets): SampleData {
   }
 }
 
-/** The most expensive request of every route, and every body that is refused, one after the other, with all keys. */
+/** Floods with the API key and authentication key: every route's most expensive request, and its refused bodies. */
 function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
   const headers = headersOf(member)
   const scene = sceneOf(member, targets)
@@ -247,8 +247,8 @@ const refusedBodies = (route: Route): string[] =>
 const titleOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`
 
 /**
- * For each route a flood of its most expensive request, mixed with requests that it refuses, from one connection in
- * four.
+ * For each route a flood of its most expensive request. Every fourth request of the flood is one that the route
+ * refuses.
  */
 function routeFloods(member: Throwaway, targets: Targets): Flood[] {
   const headers = headersOf(member)
@@ -276,7 +276,7 @@ function routeFloods(member: Throwaway, targets: Targets): Flood[] {
   })
 }
 
-/** Look-ups, as many as a key may. */
+/** Flood of look-ups with an API key, which allows more of them. */
 const lookUpFlood = (member: Throwaway): Flood => ({
   name: LOOK_UPS,
   connections: 20,
@@ -292,14 +292,14 @@ export const standingFloods = (member: Throwaway, targets: Targets): Flood[] => 
   ...dearestFloods(member, targets),
 ]
 
-/** All floods, each of which can be sent alone. */
+/** All floods from which one can be chosen to be sent alone. */
 export const floodsOf = (member: Throwaway, targets: Targets): Flood[] => [
   ...standingFloods(member, targets),
   ...routeFloods(member, targets),
   lookUpFlood(member),
 ]
 
-/** Names of the floods that go to several routes, or to none. */
+/** Names of the floods whose requests are not to a single route. */
 const SHARED = [
   LOOK_UPS,
   'dearest requests',

@@ -4,15 +4,15 @@ import { fundAddresses, walletClientOf } from '../../src/testing/chains/localCli
 import type { WorldHub } from '../../src/testing/index.js'
 import { type Call, type Client, createClient, signInBy } from './http.js'
 
-/** Answers to visitors: the time of each in ms, and the unsuccessful ones. */
+/** Answers to visitors: the duration of each request in ms, and descriptions of unsuccessful answers. */
 export interface Answered {
   ms: number[]
   failed: string[]
 }
 
-/** Answers to honest visitors. */
+/** Answers to honest visitors, with the time of each. */
 export interface Met extends Answered {
-  /** When each answer arrived, by the process's clock, ms. */
+  /** Time at which each answer arrived, by this process's clock (performance.now), ms. */
   atMs: number[]
 }
 
@@ -43,16 +43,16 @@ async function ask(
   return met
 }
 
-/** Most characters to show of an unsuccessful answer. */
+/** Maximum number of characters to show of an unsuccessful answer. */
 const SHOWN = 500
 
 const LOOK_UP_MS = 50
-/** A wallet may cause 60 events a minute, and use a day's thousand at once. */
+/** Pause between changes: a wallet may cause 60 events a minute, and a thousand events a day. */
 const CHANGE_MS = 1_500
 const CHANGES = 900
 const BID_MS = 2_000
 
-/** A visitor's look-ups of a name and its owner. */
+/** Sends a visitor's look-ups of a name and its owner until the signal. */
 export function lookUps(
   api: string,
   localAddress: string,
@@ -64,7 +64,7 @@ export function lookUps(
   return ask(createClient(api, localAddress, 8), everyMs, (n) => ({ path: paths[n % 2]! }), signal)
 }
 
-/** A wallet that signs in and then renames its entries as often as allowed. */
+/** Signs a wallet in. @returns function that renames the wallet's entries as often as allowed, until the signal */
 export async function memberOf(
   api: string,
   localAddress: string,
@@ -93,7 +93,7 @@ export async function memberOf(
   return (signal) => ask(client, Math.max(CHANGE_MS, (seconds * 1_000) / CHANGES), rename, signal)
 }
 
-/** A buyer of names, who requests, signs and sends quotes like a frontend. @returns its transactions, and failures */
+/** Makes a buyer. @returns function that requests, signs and sends quotes like a frontend, until the signal */
 export async function buyerOf(
   api: string,
   localAddress: string,
@@ -133,7 +133,7 @@ async function buy(
   return walletClientOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
 }
 
-/** Transactions that are not registrations. */
+/** Sends transactions that are not registrations. @returns their hashes */
 export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
   const account = privateKeyToAccount(generatePrivateKey())
   await fundAddresses(hub, [account.address])

@@ -16,14 +16,14 @@ interface Reply {
 
 const PATIENCE_MS = 15_000
 
-/** Requests of one visitor. Node's http client, since fetch can't choose the local address. */
+/** HTTP client of one visitor or attacker, by Node's http: fetch can't choose the local address. */
 export interface Client {
   /** @throws Error where the connection ends without an answer */
   ask(call: Call): Promise<Reply>
   close(): void
 }
 
-/** @param localAddress an address of this machine's loopback network (127.0.0.0/8, all of it on Linux) */
+/** @param localAddress address from which to send, in this machine's loopback network (on Linux all of 127.0.0.0/8) */
 export function createClient(api: string, localAddress: string, sockets: number): Client {
   const { hostname, port } = new URL(api)
   const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, localAddress })
@@ -54,7 +54,7 @@ export function createClient(api: string, localAddress: string, sockets: number)
       // no timeout signal: the signal of a failed request stays in memory until its time is over
       const late = setTimeout(() => request.destroy(new Error('no answer in time')), PATIENCE_MS)
       request.on('error', reject)
-      // a server that refuses a body early may close while the rest is written, which Node reports to the socket alone
+      // a server that refuses a body early may close while the rest is written: Node reports this only on the socket
       request.once('socket', (socket) => {
         if (!opened.has(socket)) socket.on('error', () => {})
         opened.add(socket)
@@ -65,7 +65,7 @@ export function createClient(api: string, localAddress: string, sockets: number)
   return { ask, close: () => agent.destroy() }
 }
 
-/** Signs a wallet in. @returns the header of its requests */
+/** Signs a wallet in. @returns the header with its authentication key, for later requests */
 export async function signInBy(
   { ask }: Client,
   wallet: { address: string; sign(message: string): Promise<string> },

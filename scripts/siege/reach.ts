@@ -5,14 +5,15 @@ import { type Attacker, startAttacker } from './attackers.js'
 import type { Targets } from './floods.js'
 import { lookUps, type Met } from './honest.js'
 
-/** Largest effect of attackers on a visitor's median: as a multiple of the undisturbed median, and in ms. */
+/** Largest median latency of a visitor under one attacker: a multiple of the undisturbed median, and ms. */
 const MOST_BY_ONE = { times: 5, ms: 60 }
+/** Largest median latency of a visitor under several attackers. */
 const MOST_BY_SEVERAL = { times: 10, ms: Number.POSITIVE_INFINITY }
 /** Pause between a visitor's look-ups, ms. */
 const PACE_MS = 20
 /** Seconds without an attacker between two attacks, for each second of an attack. */
 const PAUSE = 0.5
-/** Number of undisturbed look-ups whose median is the reference: one pause has too few. */
+/** Number of undisturbed look-ups whose median is the reference. They are from several pauses. */
 const IDLE_LOOK_UPS = 150
 const WARM_UP_S = 2
 
@@ -24,15 +25,15 @@ interface Besieged {
 
 export interface ReachOptions {
   seconds: number
-  /** Names of attacks. */
+  /** Names of the floods to send, one after the other. */
   attacks: readonly string[]
-  /** Number of attackers, each of an address of its own. */
+  /** Number of attackers, each with a separate address. */
   count: number
-  /** Address of the visitor. */
+  /** Local IP address from which the visitor sends. */
   visitor: string
 }
 
-/** A visitor's look-ups during some time, with the load of the processors, percent of one. */
+/** A visitor's look-ups during some time, with the processor time of daemon and machine, percent of one core. */
 interface Phase {
   met: Met
   daemon: number
@@ -51,8 +52,8 @@ const HEAD = [
 ]
 
 /**
- * Compares the median of a visitor's look-ups before and during each attack, and prints them. Each attack comes from
- * addresses with full buckets.
+ * Compares the median of a visitor's look-ups before and during each attack, and prints both. Each attack comes from
+ * addresses that have not sent before, whose rate limits are unused.
  * @returns exceeded limits
  */
 export async function measureReach(
@@ -107,7 +108,7 @@ export async function measureReach(
   return broken
 }
 
-/** @param i number of the attack, which determines its addresses */
+/** Measures a visitor during an attack. @param i number of the attack, which determines the attackers' addresses */
 async function attackBy(
   attackers: readonly Attacker[],
   { name, i }: { name: string; i: number },

@@ -4,11 +4,11 @@ import net from 'node:net'
 export interface SocketFlood {
   name: string
   connections: number
-  /** Written when the connection opens. */
+  /** Text that is sent when the connection opens. */
   opening: string
-  /** Sent each second, if set. */
+  /** Text that is sent each second, if set. */
   drip?: string
-  /** Whether answers are read. */
+  /** Whether the attacker reads answers. */
   reads: boolean
 }
 
@@ -86,7 +86,7 @@ export const SOCKET_FLOODS: readonly SocketFlood[] = [
 const DRIP_MS = 1_000
 const REOPEN_MS = 500
 
-/** Opens a flood's connections from an address. @returns the number of connections that were ever opened */
+/** Opens a flood's connections until the signal. @returns function that counts all connections opened so far */
 export function besiege(
   api: string,
   localAddress: string,

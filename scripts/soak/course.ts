@@ -1,16 +1,15 @@
 /**
- * What `npm run soak` keeps of its samples: of each series the peak in each twentieth of the run, however long the run
- * is. Tenths of the run and its quarters are whole numbers of twentieths.
+ * Number of parts of a run: `npm run soak` keeps only the peak of each series in each part. Tenths and quarters of the
+ * run are whole numbers of these twentieths.
  */
 export const PARTS = 20
 
-/** Growth of the last quarter's peak over that of the quarter before which counts as flat. */
+/** Largest ratio of the last quarter's peak to the peak of the quarter before that counts as flat. */
 const FLAT = 1.1
 
 /**
- * What a series measures, and the difference that is noise however small its values are: 1.1 times three rows allow no
- * fourth row. A series of another kind is shown and not judged.
- *
+ * By the kind of a series, the growth that counts as noise however small the values are: without it, 1.1 times three
+ * rows would allow no fourth row. A series of the kind `shown` is printed and not judged.
  * - `mib`: memory, MiB
  * - `count`: handles, sockets, connections, rows of a table that must not grow
  * - `ratio`: rows of a table for each registration
@@ -19,14 +18,14 @@ const NOISE = { mib: 0, count: 5, ratio: 0.05, shown: Number.POSITIVE_INFINITY }
 
 export type Kind = keyof typeof NOISE
 
-/** A value of a series at a time. */
+/** One value of a series. */
 export interface Reading {
   name: string
   kind: Kind
   value: number
 }
 
-/** A series with its peaks, one for each twentieth of the run; NaN for a part without a reading. */
+/** A series with its peaks, one for each twentieth of the run; NaN for a twentieth without a reading. */
 export interface Series {
   name: string
   kind: Kind
@@ -40,7 +39,7 @@ interface Course {
   series(): Series[]
 }
 
-/** @param runMs how long the run is */
+/** Creates an empty course. @param runMs length of the run */
 export function createCourse(runMs: number): Course {
   const byName = new Map<string, { kind: Kind; peaks: number[] }>()
   return {
@@ -67,19 +66,21 @@ export function partOf(atMs: number, runMs: number, parts: number): number {
   return Math.min(parts - 1, Math.max(0, part))
 }
 
-/** The highest value of parts of a series; NaN where they have no reading. */
+/** The highest peak of the parts `from` to `to` (exclusive) of a series; NaN where these have no reading. */
 export function peakOf(peaks: readonly number[], from: number, to: number): number {
   const read = peaks.slice(from, to).filter((peak) => !Number.isNaN(peak))
   return read.length === 0 ? Number.NaN : Math.max(...read)
 }
 
-/** A series in the second half of the run. */
+/** Result of a series: its peaks in the second half of the run, and whether they grew. */
 interface Judgement {
   name: string
   kind: Kind
-  /** Peaks of the third quarter and of the last one, and the highest that the last one may have. */
+  /** Peak of the third quarter. */
   third: number
+  /** Peak of the last quarter. */
   last: number
+  /** Highest peak that the last quarter may have. */
   most: number
   /** False where the series grew, or where a quarter has no reading. */
   isFlat: boolean
@@ -93,19 +94,21 @@ export function judge({ name, kind, peaks }: Series): Judgement {
   return { name, kind, third, last, most, isFlat: kind === 'shown' || last <= most }
 }
 
-/** What else the verdict depends on. */
+/** Results of look-ups and registrations, on which the verdict depends beside the series. */
 export interface Outcome {
-  /** Failed look-ups outside of faults, and the first of their reasons. */
+  /** Number of look-ups that failed outside of faults. */
   failed: number
+  /** Reason of the first failed look-up; null without one. */
   failure: string | null
-  /** Registrations that were sent, and that became final. */
+  /** Number of registrations that were sent. */
   sent: number
+  /** Number of registrations that became final. */
   finalized: number
   /** The first registration that went wrong, and why. */
   lost: string | null
 }
 
-/** Sentences about what is not flat or went wrong; none for a run that passes. */
+/** Sentences about series that grew and about failures; empty for a run that passes. */
 export function breaches(series: readonly Series[], outcome: Outcome): string[] {
   const refused = series.map(judge).filter(({ isFlat }) => !isFlat)
   const missing = refused.filter(({ third, last }) => Number.isNaN(third + last))
@@ -130,7 +133,7 @@ export function breaches(series: readonly Series[], outcome: Outcome): string[] 
   return sentences
 }
 
-/** A value of a table: whole from a hundred on. */
+/** Text of a number in a table: rounded to a whole number from 100 on, else to one or two decimals. */
 export function digits(value: number): string {
   if (Number.isNaN(value)) return '-'
   if (value >= 100 || Number.isInteger(value)) return value.toFixed(0)

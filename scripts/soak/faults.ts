@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withPostgres } from '../../src/testing/processes/postgresClient.js'
 import type { SoakWorld } from './world.js'
 
-/** Time after a fault's end in which look-ups may still fail. */
+/** Time after the end of a fault in which look-ups may still fail. */
 const RECOVERY_MS = 10_000
 const FAULT_MS = 20_000
-/** Faults begin this long after a full interval, since samples are taken at full minutes. */
+/** Delay of faults after each full interval, since samples are taken at full minutes. */
 const PHASE_MS = 5_000
 /** Pause between two cuts of all connections. */
 const CUT_EVERY_MS = 1_000
 
-/** Something that goes wrong for a time, and is whole again once it settles. */
+/** A fault: `run` causes it, waits, and repairs it before its promise resolves. */
 interface Fault {
   name: string
   run(world: SoakWorld): Promise<void>
@@ -35,7 +35,7 @@ const rpcSilence: Fault = {
   },
 }
 
-/** Ends all connections of the database but its own, again and again. */
+/** Ends all connections to the database but the connection that does this, again and again. */
 const databaseCuts: Fault = {
   name: 'connections to PostgreSQL cut',
   async run({ stack }) {
@@ -76,7 +76,7 @@ const clockAhead: Fault = {
   },
 }
 
-/** In turn: the RPC, PostgreSQL, the pooler and the clock; the first two go wrong in two ways. */
+/** Faults in the order in which they are run: of the RPC, PostgreSQL, the pooler and the clock. */
 const FAULTS = [
   rpcErrors,
   databaseKill,
@@ -89,13 +89,13 @@ const FAULTS = [
 ]
 
 interface FaultWindows {
-  /** True if a time (of performance.now()) lies in a fault or shortly after its end, or reaches into one. */
+  /** True if a period, by performance.now(), overlaps with a fault or with the time shortly after a fault. */
   touches(fromMs: number, untilMs: number): boolean
-  /** Settles after the signal, once no fault is under way. */
+  /** Settles after the signal, once a fault that was under way has ended. */
   done: Promise<void>
 }
 
-/** Runs a fault at each interval, the first one after one interval, the last one so that it ends within the run. */
+/** Runs a fault at each interval. The first fault is after one interval, and the last fault ends within the run. */
 export function startFaults(
   world: SoakWorld,
   { everyMs, runMs }: { everyMs: number; runMs: number },

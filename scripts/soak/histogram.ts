@@ -1,14 +1,14 @@
-/** Times in buckets that are 5 % wide: percentiles of any number of times in a few kilobytes. */
+/** Histogram of durations, whose buckets are 5 % wide: percentiles of any number of durations in a few kilobytes. */
 
 const LEAST_MS = 0.1
 const WIDTH = 1.05
-/** Up to about five minutes. */
+/** Number of buckets: the last ends at about five minutes. */
 const BUCKETS = 310
 
 export interface Histogram {
   add(ms: number): void
   count(): number
-  /** Upper end of the bucket that a share of the times lies in, ms; NaN without times. */
+  /** Upper end of the bucket up to which `share` of the times are, ms; NaN without times. */
   percentile(share: number): number
 }
 

@@ -4,18 +4,18 @@ import { createHistogram, type Histogram } from './histogram.js'
 import type { Registered } from './registrations.js'
 
 const A_SECOND = 50
-/** Visitors, each of whom asks less than one address may. */
+/** Local addresses of the visitors. Each sends fewer requests than the rate limit of an address allows. */
 const ADDRESSES = Array.from({ length: 8 }, (_, i) => `127.0.2.${i + 1}`)
 const SOCKETS_EACH = 3
-/** Characters of an answer in the reason of a failure. */
+/** Maximum number of characters of an answer in the reason of a failure. */
 const SHOWN = 300
-/** Failures that are logged. */
+/** Maximum number of failures that are logged. */
 const LOGGED = 20
 
-/** A request, and what its answer has to contain. */
+/** A request, and a text that its answer has to contain. */
 type LookUp = Call & { expected: string }
 
-/** Four kinds of look-ups and a page of the feed. */
+/** Makers of requests for a registration: four kinds of look-ups, and a page of the feed. */
 const KINDS: readonly ((key: Registered) => LookUp)[] = [
   ({ wallet }) => ({ path: `/v1/names/address/${wallet}`, expected: '"clusterName":"soak-' }),
   ({ name }) => ({ method: 'POST', path: '/v1/names', body: [{ name }], expected: `"${name}"` }),
@@ -29,9 +29,9 @@ const KINDS: readonly ((key: Registered) => LookUp)[] = [
   () => ({ path: '/v1/events?orderBy=newest&limit=10', expected: '"items"' }),
 ]
 
-/** Answers of a part of the run. */
+/** Counts and times of the look-ups in a part of the run. */
 export interface Tally {
-  /** Times of the look-ups outside of faults. */
+  /** Durations of the successful look-ups outside of faults. */
   times: Histogram
   failed: number
   /** Look-ups that failed in a fault or shortly after it. */
@@ -46,7 +46,7 @@ export const createTally = (): Tally => ({
 
 interface LookUps {
   failed(): number
-  /** The first failure outside of faults. */
+  /** Reason of the first failure outside of faults; null without one. */
   failure(): string | null
   /** Settles after the signal and the last answer. */
   done: Promise<void>
@@ -54,16 +54,16 @@ interface LookUps {
 
 interface LookUpOptions {
   api: string
-  /** What is asked for: registrations that are final. */
+  /** Final registrations, which the look-ups ask for. */
   keys: readonly Registered[]
   /** Whether a fault excuses a failure between two times of performance.now(). */
   isInFault(fromMs: number, untilMs: number): boolean
-  /** Those that count an answer which came now. */
+  /** Tallies of the parts of the run that lie now, to which an answer is added. */
   tallies(): readonly Tally[]
   log(line: string): void
 }
 
-/** Sends look-ups at a fixed rate, whether earlier ones were answered or not, until the signal. */
+/** Sends look-ups at a fixed rate, whether earlier look-ups were answered or not, until the signal. */
 export function startLookUps(
   { api, keys, isInFault, tallies, log }: LookUpOptions,
   signal: AbortSignal,

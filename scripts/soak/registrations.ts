@@ -9,20 +9,20 @@ import { createClient } from '../siege/http.js'
 import { createHistogram, type Histogram } from './histogram.js'
 
 const EVERY_MS = 1_000
-/** Registrations of a wallet before the next wallet. */
+/** Number of registrations that a wallet sends before the next wallet takes over. */
 const OF_A_WALLET = 10
-/** Every which registration goes over the spoke. */
+/** Every twentieth registration is sent over the spoke. */
 const SPOKE_EVERY = 20
 const BID_WEI = parseEther('0.01')
 const BID_GAS = 400_000n
 const BRIDGE_GAS = 900_000n
 const FEES = { maxFeePerGas: parseGwei('100'), maxPriorityFeePerGas: parseGwei('1') }
-/** Requests for statuses: addresses that share the limits, pause, and statuses of a round. */
+/** Local addresses that request statuses in turn, so that each stays under its rate limit. */
 const ADDRESSES = ['127.0.3.1', '127.0.3.2', '127.0.3.3', '127.0.3.4']
 const SOCKETS_EACH = 2
 const POLL_MS = 2_000
 const POLLED_AT_ONCE = 20
-/** Newest registrations that look-ups ask for. */
+/** Number of the newest final registrations that look-ups ask for. */
 const KEYS_KEPT = 1_000
 
 /** A registration that is final. */
@@ -46,11 +46,11 @@ interface Registrations {
   lost(): string | null
   /** Times from sending to the status `finalized`, ms. */
   times: Histogram
-  /** Settles after the signal, once none is open or the time for that is over. */
+  /** Settles after the signal, once no registration is open or `patienceMs` has passed. */
   done: Promise<void>
 }
 
-/** Sends a registration a second, each tenth by a fresh wallet, until the signal; follows each until it is final. */
+/** Sends registrations at a fixed rate until the signal, ten by each new wallet. Polls each until it is final. */
 export function startRegistrations(
   stack: Stack<'mainnet'>,
   patienceMs: number,
@@ -123,7 +123,7 @@ export function startRegistrations(
   }
 }
 
-/** @returns sends the registration of a number */
+/** Creates the function that sends the registration with a given number. */
 function senderOf({ networks }: Stack<'mainnet'>): (count: number) => Promise<Registered> {
   const { hub, spokes } = networks.mainnet
   const spoke = spokes[0]!

@@ -4,7 +4,7 @@ import type { Tally } from './lookUps.js'
 
 export const TENTHS = 10
 
-/** Columns of the table by tenths, by the series that they show. */
+/** Columns of the table by tenths of the run: the title, by the name of the series in the column. */
 const COLUMNS: Readonly<Record<string, string>> = {
   resident: 'resident MiB',
   'heap used': 'heap MiB',
@@ -20,7 +20,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   soak: 'soak MiB',
 }
 
-/** A line about a minute of the run. */
+/** Text of a log line about one minute of the run. */
 export function describeSample(readings: readonly Reading[], tally: Tally): string {
   const values = Object.entries(COLUMNS).map(([name, title]) => {
     const reading = readings.find((one) => one.name === name)

@@ -7,11 +7,12 @@ import type { Reading } from './course.js'
 const MIB = 2 ** 20
 const TIMEOUT_MS = 5_000
 
-/** Time between two readings of the gauges of memory, and how many the least is taken of: those of a minute. */
+/** Time between two readings of the memory metrics. */
 export const PEEK_MS = 2_500
+/** Number of readings (of one minute) of which the least value counts. */
 const PEEKS = 24
 
-/** Gauges of /metrics whose least value of a minute counts: between two collections they rise and fall. */
+/** Memory metrics whose least value of a minute counts: between garbage collections they rise. */
 const MEMORY_GAUGES = {
   'heap used': 'nodejs_heap_size_used_bytes',
   external: 'nodejs_external_memory_bytes',
@@ -33,25 +34,25 @@ const GROWING = new Set([
   'wallets',
 ])
 
-/** Value of a gauge by its name; NaN where there is none. */
+/** Function that returns the value of a metric by its name; NaN where there is no such metric. */
 type ReadGauge = (name: string) => number
 
 interface Sampler {
-  /** Reads the gauges of memory; every `PEEK_MS`. */
+  /** Reads the memory metrics. To be called every `PEEK_MS`. */
   peek(): Promise<unknown>
-  /** @param registrations that are final so far */
+  /** Takes a sample. @param registrations number of final registrations so far */
   sample(registrations: number): Promise<Reading[]>
 }
 
-/** Reads a daemon by its process and its metrics, and its database by connections of its own. */
+/** Samples a daemon by /proc and its metrics, and its database by separate connections. */
 export function createSampler(at: { pid: number; ops: string; databaseUrl: string }): Sampler {
-  /** The newest values of each gauge of memory, MiB. */
+  /** The newest values of each memory metric, MiB. */
   const newest = new Map<string, number[]>()
   let usedMs = cpuMs([at.pid])
   let usedAtMs = performance.now()
 
   const readMetrics = async (): Promise<ReadGauge> => {
-    // a connection that is kept open is one more socket of the daemon
+    // close the connection: a kept-alive one would count as an open socket of the daemon
     const response = await fetch(`${at.ops}/metrics`, {
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -99,7 +100,7 @@ function residentMib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
 }
 
-/** Number of open files of a process, and of its open sockets. */
+/** Numbers of open files and of open sockets of a process. */
 function descriptorsOf(pid: number): Reading[] {
   const folder = `/proc/${pid}/fd`
   const targets = readdirSync(folder).map((fd) => {
@@ -117,7 +118,7 @@ function descriptorsOf(pid: number): Reading[] {
   ]
 }
 
-/** Connections, and rows of every table: of a growing one for each registration. */
+/** Number of database connections, and rows of each table. Rows of a growing table are divided by registrations. */
 async function readDatabase(url: string, registrations: number): Promise<Reading[]> {
   const readings: Reading[] = []
   await withPostgres(url, async (client) => {
@@ -142,7 +143,7 @@ async function readDatabase(url: string, registrations: number): Promise<Reading
   return readings
 }
 
-/** Readings of tables, and their sums for the table of the run. */
+/** Readings of the tables' numbers of rows, and their sums for the printed table of the run. */
 function rowsOf(
   tables: readonly { name: string; count: number }[],
   registrations: number,

@@ -13,26 +13,26 @@ import type { Bench } from '../bench/bench.js'
 
 const HUB = '1'
 const SPOKE = '8453'
-/** As in examples/deploy/topology. */
+/** Number of the pooler's server connections, as in examples/deploy/topology. */
 const POOL_SIZE = 16
 const CLOCK_SIGNAL = 'SIGUSR2'
-/** Settings of a role behind a pooler (docs/run/configuration.md). */
+/** Settings of the database role behind a pooler (docs/run/configuration.md). */
 const ROLE_SETTINGS = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan']
 
-/** A pooler that stops, and starts again on its port. */
+/** A connection pooler (pgbouncer) that can be stopped, and started again on the same port. */
 interface Pooler {
   url: string
   stop(): Promise<void>
   start(): Promise<void>
 }
 
-/** A local world whose daemon has all roles, limits, a pooler and a proxy before each chain's node. */
+/** A local world whose daemon has rate limits, a connection pooler, and a fault proxy before each node. */
 export interface SoakWorld {
   stack: Stack<'mainnet'>
   proxies: readonly FaultProxy[]
   /** Null where this machine has no pgbouncer. */
   pooler: Pooler | null
-  /** Sets the daemon's clock a year ahead, or right again. */
+  /** Sets the daemon's clock a year ahead, or, at the next call, right again. */
   turnClock(): void
 }
 
@@ -90,7 +90,7 @@ async function startPooler(databaseUrl: string): Promise<Pooler> {
   }
 }
 
-/** The world's chains file with the proxies' addresses in place of the nodes' own. @returns its path */
+/** Writes a copy of the chains file, with the proxies' URLs in place of the nodes' URLs. @returns its path */
 function writeChainsFile(home: string, proxies: ReadonlyMap<string, FaultProxy>): string {
   const file = JSON.parse(readFileSync(join(home, 'chains.json'), 'utf8')) as {
     chains: { label: string }[]

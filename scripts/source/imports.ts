@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 import type { Source } from './tree.js'
 
-/** Which file imports which, types included: path → paths, of the given sources only. */
+/** By path of a file, the paths of the files that it imports, type imports included. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>
 
 export function importsOf(sources: readonly Source[]): Imports {

@@ -30,7 +30,7 @@ export function readTracked(root: string): TextFile[] {
     })
 }
 
-/** True for files written by hand: not for generated clients, artifacts and documents. */
+/** True for a file written by hand: false in folders `generated` and `artifacts`. */
 export const isByHand = (path: string): boolean => !/(^|\/)(generated|artifacts)\//.test(path)
 
 export const isTest = (path: string): boolean =>

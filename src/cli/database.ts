@@ -39,7 +39,7 @@ const UNTRUSTED =
 /** SQLSTATE of an error because the role does not have a privilege. */
 const FORBIDDEN = '42501'
 
-/** Messages of the driver's timeout errors, which have no error code. */
+/** Messages of the PostgreSQL driver's timeout errors, which have no error code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
 /** A sentence with the cause of a database error and advice; null for an error of another kind. */
@@ -65,7 +65,7 @@ export function databaseErrorAdvice(thrown: unknown, url: string): string | null
 
 /** Maximum number of database connections of a command. Each is opened when it is needed. */
 const MAX_CONNECTIONS = 3
-/** Time after which a transaction in which the command is idle, as in a suspended terminal, is ended with its locks. */
+/** Time after which the server ends an idle transaction, whose locks others need: a terminal may be suspended. */
 const ASLEEP_MS = 10_000
 
 /**

@@ -38,7 +38,7 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
   await end(stack, 1)
 }
 
-/** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ones with a notice. */
+/** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ports with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
   const { nextFreePort } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {

@@ -16,6 +16,6 @@ export interface GeneratedKey {
   readonly content: string
   /** Sentence that names the key's public part. */
   readonly note: string
-  /** Commands that deploy the family's program. @param network their option, such as ` --testnet`, or an empty text */
+  /** Commands that deploy the family's program. @param network option of them, such as ` --testnet`, or empty */
   steps(network: string): string[]
 }

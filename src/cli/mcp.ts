@@ -23,7 +23,7 @@ const bid = z.strictObject({
 })
 const nameOf = (element: string | z.output<typeof bid>): string =>
   typeof element === 'string' ? element : element.name
-/** Input schema of names. All tools that take names share it, because agents confuse two similar forms. */
+/** Input schema of names. All tools that take names share this schema, because agents confuse two similar forms. */
 const names = z
   .array(
     z

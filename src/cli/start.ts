@@ -68,7 +68,7 @@ async function run(read: () => Config): Promise<void> {
   const stop = new AbortController()
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
-  starting.catch(() => {}) // thrown below, unless a stop was requested
+  starting.catch(() => {}) // the race below throws an error of the start, unless a stop was requested
   await Promise.race([
     starting.then(tellLauncher, withDatabaseAdvice(config.databaseDirectUrl)),
     isAskedToStop,

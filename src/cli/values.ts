@@ -5,7 +5,7 @@ import { parseClusterName } from '../registry/primitives/name.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Parsers of arguments and options. Each throws an Error with one sentence that names the option. */
+/** Parsers of command arguments and options. Each throws an Error with one sentence that names the option. */
 
 /** Parses a name. @param kind noun for the error message */
 export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
@@ -33,7 +33,7 @@ export function networkOfOptions({ testnet, mainnet }: NetworkOptions): Network 
   return mainnet ? 'mainnet' : null
 }
 
-/** The network that the options name, else both. */
+/** The network that the options name, else both networks. */
 export function networksOfOptions(options: NetworkOptions): readonly Network[] {
   const network = networkOfOptions(options)
   return network === null ? NETWORKS : [network]

@@ -1,6 +1,6 @@
 /** A URL, up to the next blank or quote after its last `@`. Its user, path and query may hold a password or token. */
 const URL_TEXT = /[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s"'`]*/gi
-/** A user and a password before a host. */
+/** A user name and a password before a host, `user:password@host`. */
 const CREDENTIALS = /[^\s:@]+:[^\s@]*@\S*/g
 /**
  * API keys, webhook keys, lists of bytes, and runs of letters and digits at least as long as 32 bytes in hex or

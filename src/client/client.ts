@@ -27,7 +27,7 @@ type QuoteOn<N extends string> = N extends LabelledQuoteFamily
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
-/** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
+/** Client of the HTTP API of a clusterd service. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
   /** Sends the client's requests. @internal */
   readonly transport: Transport
@@ -63,14 +63,14 @@ export class Client {
     )
   }
 
-  /** The names of up to 1,000 addresses, in their order. */
+  /** The names of up to 1,000 addresses, in the order of `addresses`. */
   namesOf(addresses: string[], options?: CallOptions): Promise<Schemas['NameRecord'][]> {
     return this.request('POST', '/v1/names/address', { body: addresses, ...options })
   }
 
   /**
-   * The verified public wallets of any number of addresses, in order. Addresses are read from the iterable as they
-   * are needed.
+   * The verified public wallets of any number of addresses, in the order of `addresses`. Addresses are read from
+   * the iterable as they are needed.
    */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
     return joinWallets(this.transport, addresses, options)
@@ -159,7 +159,7 @@ export class Client {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** All public events, each once and in order, without an end: from the first event, or after `resume`. */
+  /** All public events, each once and in order: from the first, or after `resume`. Then waits for new events. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.transport, options)
   }
@@ -228,7 +228,7 @@ export class Client {
     return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
   }
 
-  /** Registers a name below a community: at once, or after the payment in `transactionInfo`. */
+  /** Registers a name below a community: at once, or after the payment in the response's `transactionInfo`. */
   registerBelow(community: string, body: RegistrationBelow, options?: CallOptions) {
     const path = '/v1/names/community/{communityName}/register'
     return this.request('POST', path, { params: { communityName: community }, body, ...options })

@@ -53,7 +53,7 @@ export function errorOfResponse({ status, headers }: Response, body: unknown): C
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 
-/** Milliseconds of a Retry-After header (RFC 9110, 10.2.3). */
+/** Wait that a Retry-After header asks for (RFC 9110, 10.2.3), milliseconds; undefined without a valid header. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()

@@ -25,7 +25,7 @@ interface MessageSigner {
   signMessage(input: object): Promise<{ signature: Uint8Array }[]>
 }
 
-/** Structural types of wallets that can sign in. No wallet library is imported. */
+/** A wallet that can sign in. The types are structural, so that no wallet library is imported. */
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
 /** The parts of a wallet that are needed to sign in. */

@@ -20,8 +20,9 @@ export interface EventsOptions {
 /** An event of the feed, with the token (`resume`) to continue reading after it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Shortest and longest pause after the end of a stream or a failed request. */
+/** Shortest pause after the end of a stream or a failed request. It doubles up to the longest. */
 const MIN_PAUSE_MS = 250
+/** Longest pause after the end of a stream or a failed request. */
 const MAX_PAUSE_MS = 10_000
 
 /**
@@ -65,7 +66,7 @@ export async function* followFeed(
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {
-        // a message of another type ends the feed's generation: the next request for a page throws feed_restarted
+        // another event type means that the feed's generation has ended: the next page request throws feed_restarted
         if (event !== 'message') break
         token = id
         yield { ...JSON.parse(data), resume: id }

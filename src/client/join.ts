@@ -5,7 +5,7 @@ import type { CallOptions, Schemas } from './types.js'
 /** Addresses per request. */
 const AT_ONCE = 10_000
 
-/** Options of `Client.wallets`. The time limit holds for each request. */
+/** Options of `Client.wallets`. The time limit `timeoutMs` holds for each request. */
 export interface WalletsOptions extends CallOptions {
   /** Kinds of the wallets; default: all. */
   types?: readonly Schemas['Proof']['type'][] | undefined

@@ -38,13 +38,13 @@ export type { TreeHead }
 
 /** Checkpoint of a log: size and root of its Merkle tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with its signatures under the log's name; that of the pinned key is the first. */
+  /** The signed note, only with signatures under the log's name. The first signature is by the pinned key. */
   note: string
 }
 
 /** An entry of the log. */
 export interface LogEntry {
-  /** Index in the log. Entry 0 begins the generation; every other entry is the event of this number. */
+  /** Index in the log. Entry 0 begins the generation; entry 42 is the event with the number 42. */
   index: number
   /** The entry's bytes, whose hash is in the tree, as text. */
   text: string
@@ -64,7 +64,7 @@ export interface LogOptions {
    * log has lost are accepted as lost. It is refused if it is older than the log of `last`.
    */
   accept?: string | undefined
-  /** SHA-256 to use in place of the built-in JavaScript implementation. */
+  /** SHA-256 function to use in place of the built-in JavaScript implementation. */
   sha256?: Sha256 | undefined
 }
 
@@ -98,7 +98,7 @@ export class LogReader {
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
-  /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for it. */
+  /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is not 32 bytes in base64 */
@@ -194,7 +194,7 @@ export class LogReader {
     return { index, text: await this.#entry(head, index, signal) }
   }
 
-  /** Entries up to a checkpoint, in order. Each bundle is proved by the checkpoint's tiles. */
+  /** Entries of the log up to a checkpoint, in order. Each is proved by the Merkle tree of the checkpoint. */
   async *entries(
     head: TreeHead,
     { signal }: { signal?: AbortSignal } = {},
@@ -204,7 +204,9 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Entries of the log that `tree` does not have yet. Each is verified and appended. @internal for mirrors */
+  /**
+   * Reads the entries that `tree` does not have yet, verifies them and appends them to `tree`. @internal for mirrors
+   */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -275,7 +277,7 @@ export class LogReader {
   }
 
   /**
-   * Checks that a log is not older than the last one of the same service. This refuses even the log of `accept`, once
+   * Checks that a log is not older than the last log of the same service. This refuses even the log of `accept`, once
    * a later log has continued it.
    */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
@@ -361,7 +363,8 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// a byte order mark is kept, because it is signed; invalid UTF-8 is replaced, so that the signature does not fit
+// both keep a byte order mark, because it is signed; `decoder` replaces invalid UTF-8, so that the signature does not
+// fit, and `strict` throws
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)

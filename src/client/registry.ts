@@ -32,11 +32,12 @@ export type Verified = Proof & {
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
 
-/** Function selectors of `recordHash()` and `ownerOf(bytes32)`. */
+/** Function selector of `recordHash()`. */
 const RECORD_HASH = '0xd374cc21'
+/** Function selector of `ownerOf(bytes32)`. */
 const OWNER_OF = '0x7dd56411'
 const MAX_AGE_MS = 3_600_000
-/** Names per batch of calls. */
+/** Number of names whose owners are read from the hub at once. */
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64

@@ -4,7 +4,7 @@ import type { Transport } from './transport.js'
 import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
 
 export interface WaitOptions extends CallOptions {
-  /** Status to wait for, or several; default: any that never changes. */
+  /** Status to wait for, or several statuses; default: any status that never changes. */
   until?: StatusWord | readonly StatusWord[] | undefined
 }
 
@@ -12,10 +12,11 @@ const ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. @internal */
 export const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 const DEFAULT_TIMEOUT_MS = 120_000
-/** Duration of a long poll, seconds. */
+/** Time for which the service may hold a status request (long poll), seconds. */
 const HELD_S = 25
-/** Pause between two requests if the service does not hold them as long polls. */
+/** Shortest time between two status requests, if the service does not hold them. It doubles up to the longest. */
 const MIN_INTERVAL_MS = 250
+/** Longest time between two status requests, if the service does not hold them. */
 const MAX_INTERVAL_MS = 5_000
 
 /**

@@ -4,7 +4,7 @@ import type { CallOptions } from './types.js'
 /** Largest delay of a timer, ms; a larger one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** Waits `timeoutMs`. @throws the signal's reason as soon as the signal is aborted */
+/** Resolves after `timeoutMs`. @throws the signal's reason as soon as the signal is aborted */
 export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
   withTimeLimit({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
     signal?.throwIfAborted(),
@@ -29,7 +29,7 @@ export async function withTimeLimit<T>(
   signal?.addEventListener('abort', end)
   try {
     signal?.throwIfAborted()
-    // do not rely on the request's own signal: Node drops it once the head has arrived
+    // do not rely on fetch's signal: Node no longer observes it once the response's headers have arrived
     return await new Promise<T>((resolve, reject) => {
       stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
       work(stop.signal).then(resolve, reject)

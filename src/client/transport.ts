@@ -135,8 +135,8 @@ export class Transport {
 }
 
 /**
- * Reads the bytes of a response; null if there are more than `most`, as in an endless response, or a small compressed
- * one.
+ * Reads the bytes of a response; null if there are more than `most`, as in an endless response, or in a small
+ * compressed response.
  * @throws ClusterdError network
  * @internal
  */
@@ -178,7 +178,7 @@ function withWei(this: object, key: string, value: unknown): unknown {
   return key === 'value' && 'to' in this && 'data' in this ? BigInt(value as string) : value
 }
 
-/** Fills in a path's parameters. @throws ClusterdError for one such as `..`, which would lead to another route */
+/** Fills in a path's parameters. @throws ClusterdError for a value such as `..`, which would select another route */
 function pathOf(template: string, params: Values = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')

@@ -6,7 +6,7 @@ import { assertWholeNumber } from './chains/actions.js'
 import { withPostgres } from './processes/postgresClient.js'
 
 export interface Bridge {
-  /** Holds all messages until `release`: their status stays `bridging`. */
+  /** Delivers no message before `release`: the status of their transactions stays `bridging`. */
   hold(): Promise<void>
   /**
    * Delays the delivery of each message that is sent from now on. The delay begins after the message's confirmation.
@@ -18,7 +18,7 @@ export interface Bridge {
 
 const { verify, execute } = JOB_KIND
 const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
-/** Delay of a held job, ms. */
+/** Delay of a job of a held message, ms. */
 const FOR_EVER_MS = 10 ** 12
 const NAME = 'clusterd_testing_hold'
 /**
@@ -29,7 +29,7 @@ const KEEP = `${NAME}_keep`
 
 /**
  * Controls the delivery of messages between a local world's chains. Database triggers give the relayer's new delivery
- * jobs a later time. The daemon does not know about them and does all other work.
+ * jobs a later time. The daemon does not know about the triggers and does all other work.
  */
 export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>

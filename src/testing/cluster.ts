@@ -12,7 +12,7 @@ export interface LocalNodeCluster {
   readonly key: LabelledFamilyKey
   /** Environment variables with the cluster's keys for the daemon. */
   readonly env: DaemonEnvironment
-  /** Settings in the chains file, for the network with this hub. */
+  /** Settings of the cluster in the chains file, for the network with this number and hub. */
   settings(index: number, hub: RunningChain, pollMs: number): object
   /** For clients of a network: the cluster's URLs, and the address of the network's program. */
   addresses(index: number): object

@@ -12,17 +12,19 @@ import {
   type WorldNetwork,
 } from './world.js'
 
-/** Names of the two seeded communities. On each network, `accounts.evm[0]` holds both names. */
+/** Community whose names are free. `accounts.evm[0]` holds its name on each network. */
 export const OPEN_COMMUNITY = 'club'
+/** Community whose names are paid. `accounts.evm[0]` holds its name on each network. */
 export const PAID_COMMUNITY = 'guild'
 
-/** Prices of a name in the paid community: 0.001 of a chain's coin, or 5 of the hub's token (18 decimals). */
+/** Price of a name of the paid community in a chain's gas token, wei. */
 const COIN_AMOUNT = parseEther('0.001')
+/** Price of a name of the paid community in the hub's local token, base units (18 decimals). */
 const TOKEN_AMOUNT = parseEther('5')
 
 /**
- * Makes communities of both names. The names in one community are free for everybody. Those in the other are paid for,
- * on every chain of the network in its coin, and on the hub also in the local token.
+ * Makes the names `club` and `guild` communities. Names of `club` are free for everybody. Names of `guild` are paid
+ * for, on every chain of the network in its coin, and on the hub also in the local token.
  * @returns undefined where `accounts.evm[0]` does not hold the names
  */
 export async function seedCommunities(

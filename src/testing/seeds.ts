@@ -17,14 +17,18 @@ import {
   type WorldOperator,
 } from './world.js'
 
-/** Names of the seeds. Two wallets bid for the first name. A third wallet gets the second. Nobody gets the last two. */
+/** Name for which two wallets bid. */
 const CONTESTED_NAME = 'seedling'
+/** Name of a third wallet. */
 const NEIGHBOUR_NAME = 'neighbour'
+/** Name of the bid that stays in the mempool. Nobody gets it. */
 const WAITING_NAME = 'latecomer'
+/** Name of the bid in the undelivered message of a spoke. Nobody gets it. */
 const TRAVELLING_NAME = 'traveller'
 const BID_WEI = parseEther('0.01')
-/** Priority fees, which determine the order of the bids in a block. */
+/** Priority fee per gas of the bid that has to be first in a block. */
 const FIRST_FEE_WEI = parseGwei('3')
+/** Priority fee per gas of bids that have to be later in the block. */
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
 const BID_GAS = 300_000n
@@ -36,13 +40,13 @@ const CONFIRMING_BLOCKS = 2
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 const sentEvent = parseAbiItem('event Sent(bytes32 indexed guid, bytes32 indexed from)')
 
-/** On-chain part of a seed. The communities are made through the API. */
+/** Part of a network's seed that is on its chains. The communities are made through the API. */
 export type ChainSeed = Omit<Seed, 'communities'>
 
 /**
- * Seeds a network's chains, or finds the seeds of an earlier start. On the hub: a name that one wallet won and another
- * lost, a second name, the names of the communities, and a transaction that stays pending. On the first spoke, if any:
- * a message that stays undelivered.
+ * Sends the sample transactions (seeds) on a network's chains, or finds those of an earlier start. On the hub: a name
+ * that one wallet won and another lost, a second name, the names of the communities, and a transaction that stays
+ * pending. On the spoke, if any: a message that stays undelivered.
  */
 export async function seedNetwork(
   hub: LocalChain,
@@ -99,7 +103,8 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 }
 
 /**
- * Transactions of the first bids of the winner and the loser for the contested name. Undefined unless both have bid.
+ * Transactions of the first bids of the winner and the loser for the contested name. Undefined unless both wallets have
+ * bid.
  */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
@@ -150,7 +155,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
 
 // ---- used for bids and for messages
 
-/** Filter for all logs of the hub or the spoke. */
+/** Filter for all logs of a chain's hub or spoke contract. */
 const ofContract = ({ config }: LocalChain) => ({
   address: config.contract,
   fromBlock: BigInt(config.startBlock),

@@ -40,7 +40,7 @@ import {
 } from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
-/** Shortest block time, ms. Mining a block takes about as long. */
+/** Shortest block time that can be chosen, ms. Mining a block takes about as long. */
 const LEAST_BLOCK_MS = 10
 
 export interface StackOptions<N extends Network = Network, L extends ChainLabel = ChainLabel> {
@@ -61,16 +61,17 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   blockMs?: number
   /** RPC URLs, by label, of chains that already run (Foundry's anvil, Hardhat's node). */
   attach?: AttachedRpcUrls
-  /** Ports of the API and the operator's routes. Default: free ones. */
+  /** Port of the API. Default: a free port. */
   port?: number
+  /** Port of the operator's routes. Default: a free port. */
   opsPort?: number
-  /** PostgreSQL database to use instead of an embedded server. */
+  /** URL of a PostgreSQL database to use instead of an embedded server. */
   databaseUrl?: string
   /** True to register a few names at the first start. Default: true, but false where a chain is attached. */
   seeds?: boolean
   /** True to apply rate limits to clients of the API. Default false. */
   limits?: boolean
-  /** True to give the pages a test wallet with the world's accounts. Default false. */
+  /** True to give the web pages a test wallet with the accounts of `World`. Default false. */
   testWallet?: boolean
   /** Receives a line for each step of the start. */
   log?: (line: string) => void
@@ -80,31 +81,31 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
 
 /** A running local world, with the fields of `world`. */
 export interface Stack<N extends Network = Network> extends World<N> {
-  /** Content of stack.json. */
+  /** Addresses, accounts and seeds of the network: the content of stack.json in the home folder. */
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
   /** Chains by network label: to mine, reorg, drop transactions and advance clocks; to stop, kill and restart. */
   readonly anvils: Readonly<Record<HubLabel<N>, LocalChain> & Record<string, LocalChain>>
-  /** Holds, delays and releases messages between chains. */
+  /** Holds, delays and releases bridge messages from spokes to hubs. */
   readonly bridge: Bridge
   /** The clocks of all chains. */
   readonly clock: {
     /** Advances all clocks, and mines a block on each chain. The clocks of database and daemon do not change. */
     advance(seconds: number): Promise<void>
   }
-  /** Prices for quotes in SOL. */
+  /** Prices of SOL and ether, from which quotes in SOL are made. */
   readonly prices: {
     /** Sets dollars per SOL and per ether on the hub of a network. Default: mainnet. */
     set(dollars: { sol?: number; ether?: number }, network?: N): Promise<void>
   }
   /** Embedded PostgreSQL server. Undefined where `databaseUrl` was given. */
   readonly postgres: PostgresHandle | undefined
-  /** Undefined in a world without Solana. */
+  /** The local Solana cluster. Undefined where Solana was not started. */
   readonly solana: LocalSolana | undefined
   /** Resolves with a sentence when a process of the world ends unexpectedly. */
   readonly failed: Promise<string>
-  /** Ends every process and removes a temporary home. Idempotent. */
+  /** Ends every process, and removes the home folder if it is temporary. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -148,7 +149,7 @@ async function build<N extends Network>(
   // a killed start may have left the files. They are written again once this world is ready
   removeWorld(sandbox.home)
 
-  // chosen before anything starts, so that a taken port is reported at once
+  // choose the ports before anything starts, so that a taken port is reported at once
   const [port, opsPort] = await allSettledOrThrow([
     requireFreePort('PORT', options.port),
     requireFreePort('OPS_PORT', options.opsPort),
@@ -239,7 +240,7 @@ async function setPrices(
   if (ether !== undefined) await setPrice(hub, { feed: hub.feeds.ethUsd, answer: answerOf(ether) })
 }
 
-/** Waits until the daemon has indexed the seeds, and makes the communities. */
+/** Waits until the daemon has indexed the seeded names, then makes communities of two of them. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,

@@ -23,7 +23,7 @@ import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
-/** Keys of a local world. They are all public. */
+/** Environment variables with the keys of every local world. All of these keys are public. */
 export const LOCAL_SECRET_KEYS = {
   SHARE_KEY: `0x${'5a'.repeat(32)}`,
   TOKEN_KEY: `0x${'5b'.repeat(32)}`,
@@ -58,7 +58,7 @@ export async function requireFreePort(
   return wanted
 }
 
-/** Opens the given database, or starts an embedded server, and migrates it. */
+/** Starts an embedded PostgreSQL server, unless a database is given, and migrates the database. */
 export async function startDatabase(
   sandbox: Sandbox,
   given: string | undefined,
@@ -107,10 +107,10 @@ async function lastPort(file: string): Promise<number> {
   return port
 }
 
-/** RPC URLs, by network label, of chains that run outside of this world and are used in it. */
+/** RPC URLs, by network label, of chains that others started and that the local world uses. */
 export type AttachedRpcUrls = Readonly<Partial<Record<ChainLabel, string>>>
 
-/** Starts the chains that are not attached, deploys all contracts, and connects them. */
+/** Starts the chains that are not attached, deploys the contracts on all chains, and connects hubs and spokes. */
 export async function startChains(
   sandbox: Sandbox,
   definitions: readonly ChainDefinition[],
@@ -151,7 +151,7 @@ export interface DaemonLocation {
   env: DaemonEnvironment
 }
 
-/** Complete environment of a local world's daemon, with all keys. */
+/** Complete environment variables of a local world's daemon, with all keys. */
 export const daemonEnvironment = (
   home: string,
   at: Omit<DaemonLocation, 'ops'>,
@@ -188,7 +188,10 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonLocation): Promise
   sandbox.log('the daemon is ready')
 }
 
-/** Explains a halted chain: the journal may have a registration that a killed chain lost with its newest blocks. */
+/**
+ * Error message for a halted chain: the journal may have a registration that a killed chain lost with its newest
+ * blocks.
+ */
 function behindJournal(sandbox: Sandbox, problem: string): string {
   const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
   return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`

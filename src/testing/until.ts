@@ -7,7 +7,7 @@ import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
-/** Shortest timeout of a request, ms, so that the error can include a last answer. */
+/** Shortest timeout of a request to the API, ms, so that the error at the deadline can include a last answer. */
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
@@ -15,7 +15,7 @@ export interface UntilOptions {
   testnet?: boolean
   /** Time limit of the wait, ms. Default: 30,000. */
   deadlineMs?: number
-  /** Called at each change of the status. */
+  /** Called at each change of the transaction's status. */
   onChange?: (status: TransactionStatus) => void
 }
 
@@ -26,7 +26,8 @@ const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =
   new Client({ url: api, testnet, retries: 0 })
 
 /**
- * Waits for answers of the API. Throws, with the last answer, at the deadline, or once the condition can't become true.
+ * Waits until the API reports a status, readiness or event. Throws, with the last answer, at the deadline, or once the
+ * condition can't become true.
  */
 export const until = {
   /** Waits until a registration transaction has a status. Throws at once for another final status. */
@@ -56,7 +57,7 @@ export const until = {
     )
   },
 
-  /** Waits until `/status` has no problem: the chains are caught up, and each network has leaders. */
+  /** Waits until the operator's `/status` reports no problem: chains are indexed, and each network has leaders. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
     await poll('the daemon to be ready', options, async () => {
       const answer = await readDaemonReadiness(at.ops)
@@ -64,7 +65,7 @@ export const until = {
     })
   },
 
-  /** Waits for an event of the public feed, which is read from its start. */
+  /** Waits for an event of the public feed that `matches`. The feed is read from its start. */
   async event(
     at: { api: string },
     matches: (event: EventItem) => boolean,

@@ -16,7 +16,7 @@ export interface World<N extends Network = Network> {
   ops: string
   databaseUrl: string
   networks: Record<N, WorldNetwork>
-  /** Accounts for users, funded on every chain. The first EVM account holds the seeded communities. */
+  /** Accounts for users, funded on every chain. The first EVM account owns the seeded communities. */
   accounts: WorldAccounts
   seeds: Partial<Record<N, Seed>>
 }
@@ -67,22 +67,22 @@ export interface WorldEns {
   universalResolver: Hex
   /** Address of the contract EnsResolver, which `registry` has as the resolver of `parent`. */
   resolver: Hex
-  /** Contract in which accounts of the hub's chain set their primary names. */
+  /** ENS contract in which accounts of the hub's chain set their primary names. */
   reverseRegistrar: Hex
-  /** `local.eth`; on testnet `local-testnet.eth`. */
+  /** ENS name above all names of the network: `local.eth`; on testnet `local-testnet.eth`. */
   parent: string
 }
 
 /** The program that takes payments on a node cluster, such as Solana's. */
 interface WorldProgram {
   rpcUrl: string
-  /** Address of the program, another at every start of the world. */
+  /** Address of the program, which changes at every start of the local world. */
   programId: string
 }
 
 export interface WorldSolana extends WorldProgram {
   wsUrl: string
-  /** In base58. */
+  /** Hash of the cluster's genesis block, base58. */
   genesisHash: string
 }
 
@@ -97,7 +97,7 @@ export interface SolanaAccount {
   secretKey: string
 }
 
-/** Price of a community, as in `GET /v1/communities/:name`. */
+/** Price of a name of a community, in the form of `GET /v1/communities/:name`. */
 export interface SeedPrice {
   network: string
   token: string
@@ -119,12 +119,13 @@ export interface Seed {
   name: string
   owner: Hex
   tx: {
-    /** The winning bid (`finalized`) and the losing one (`lost`) for the name, on the hub. */
+    /** The winning bid for the name on the hub. */
     finalized: Hex
+    /** The losing bid for the name on the hub. */
     lost: Hex
     /** Transaction on the hub that can't be mined, since its sender's earlier nonces are unused. */
     pending: Hex
-    /** Message of a spoke above the relayer's spend cap, and therefore parked. Absent in a world without spokes. */
+    /** Message of a spoke, parked because it is above the relayer's spend cap. Absent without spokes. */
     bridging?: Hex
   }
   /** Absent where another wallet holds the communities' names. */
@@ -194,7 +195,7 @@ export const addressAsWord = (address: Hex): Hex => pad(lowerCaseAddress(address
 /** Path of the file that describes a home folder's local world. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')
 
-/** Path of the file with environment variables for commands, Foundry and Hardhat. */
+/** Path of the file, in a home folder, with environment variables for `clusterd`, Foundry and Hardhat. */
 const envFile = (home: string): string => path.join(home, '.env')
 
 /**

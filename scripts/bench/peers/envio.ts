@@ -10,8 +10,8 @@ import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
 const run = promisify(execFile)
 
 /**
- * Packages that Envio's generator needs. It installs the generated code's packages by pnpm, and installs pnpm itself
- * where none is found. From version 11 on, pnpm fails where a package has an install script, which nothing here needs.
+ * Packages that Envio's generator needs. The generator installs the generated code's packages by pnpm, and installs the
+ * newest pnpm where it finds none. From version 11 on, pnpm fails if a package has an install script.
  */
 const BESIDE = ['pnpm@10']
 
@@ -48,11 +48,11 @@ Hub.Bid.handler(async ({ event, context }) => {
 })
 `
 
-/** Installs Envio, with a project that stores a row a bid. @throws Error where npm can't */
+/** Installs Envio, with a project that stores a row per bid. @throws Error where npm can't install it */
 export async function installEnvio(folder: string): Promise<Peer> {
   mkdirSync(join(folder, 'src'), { recursive: true })
   const version = await installNewest(folder, 'envio', BESIDE)
-  // what is generated is CommonJS
+  // no `type`: the generated code is CommonJS
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }))
   symlinkSync('../generated', join(folder, 'node_modules', 'generated'))
   writeFileSync(join(folder, 'schema.graphql'), TABLES)
@@ -68,7 +68,7 @@ export async function installEnvio(folder: string): Promise<Peer> {
   }
 }
 
-/** Generates its code for the chain, and compiles it. */
+/** Generates Envio's code for the chain, and compiles the code. */
 async function generateCode(folder: string, job: PeerJob): Promise<void> {
   writeFileSync(join(folder, 'config.yaml'), configOf(job))
   const bin = join(folder, 'node_modules', '.bin')

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Number of older releases to try where the newest can't be installed: an npm mirror may not have all of its parts. */
+/** Number of releases to try, the newest first: an npm mirror may not have all parts of the newest release. */
 const MOST_TRIES = 4
 
 /**

@@ -1,13 +1,13 @@
 import type { Hex } from 'viem'
 import type { WatchedChild } from '../../../src/testing/processes/processes.js'
 
-/** What a peer reads, and where it writes. */
+/** What a peer (another project's indexer) reads, and where it writes. */
 export interface PeerJob {
   rpcUrl: string
   chainId: number
   hub: Hex
   startBlock: number
-  /** Database of its own, on a PostgreSQL of its own. */
+  /** URL of a database that only this peer uses, on a server that only it uses. */
   databaseUrl: string
   logFile: string
 }
@@ -15,16 +15,17 @@ export interface PeerJob {
 /** Another project's indexer, which is measured beside ours. */
 export interface Peer {
   title: string
-  /** What it stores for a `Bid` log, and what it verifies before. */
+  /** What the peer stores for a `Bid` log. */
   stores: string
+  /** What the peer verifies before it stores a log. */
   checks: string
   /** SQL that has a row once the registration of $1 is stored. */
   query: string
-  /** Value of $1. @param word the name's 32 bytes */
+  /** Value of $1 in `query`. @param word the name's 32 bytes */
   keyOf(word: Hex): string
   /** Prepares what depends on the chain, before the time is measured. */
   prepare?(job: PeerJob): Promise<void>
-  /** Starts it; it reads from the beginning, then follows the head. */
+  /** Starts the peer. It reads the chain from `startBlock`, then follows the head. */
   start(job: PeerJob): Promise<WatchedChild>
 }
 

@@ -5,7 +5,7 @@ import { spawnChild } from '../../../src/testing/processes/processes.js'
 import { installNewest } from './install.js'
 import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
 
-/** Ponder asks for a newer Node.js than ours. */
+/** Packages that are installed with Ponder, which needs a newer Node.js than this project does. */
 const BESIDE = ['node@22', 'viem', 'hono', 'typescript']
 const SCHEMA = 'peer'
 
@@ -58,7 +58,7 @@ const API = `import { Hono } from 'hono'
 export default new Hono()
 `
 
-/** Installs Ponder, with a project that stores a row a bid. @throws Error where npm can't */
+/** Installs Ponder, with a project that stores a row per bid. @throws Error where npm can't install it */
 export async function installPonder(folder: string): Promise<Peer> {
   mkdirSync(join(folder, 'src', 'api'), { recursive: true })
   const version = await installNewest(folder, 'ponder', BESIDE)

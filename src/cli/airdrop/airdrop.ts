@@ -212,8 +212,8 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 })
 
 /**
- * Constructor arguments of an airdrop's distributor. Token and end are from the options, else from the distributor
- * that is recorded already. `encoded` is the arguments' ABI encoding, null while an argument is unknown.
+ * Constructor arguments of an airdrop's distributor. Token and end time are from the options, else from the
+ * distributor that is recorded already. `encoded` is the arguments' ABI encoding, null while an argument is unknown.
  */
 export function distributorConstructorArguments(
   airdrop: Airdrop,

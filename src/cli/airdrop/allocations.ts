@@ -17,9 +17,9 @@ export interface UnreadableLine {
 const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
- * Reads the text of an airdrop's file: one `address,amount` per line, with or without this header, fields bare or in
- * double quotes. Empty lines are ignored. Addresses have to be of wallets that can sign in. Amounts are base units,
- * digits only.
+ * Reads the text of an airdrop's file: one `address,amount` per line, with or without a header line `address,amount`,
+ * fields bare or in double quotes. Empty lines are ignored. Addresses have to be of wallets that can sign in. Amounts
+ * are base units, digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
 export function readAllocations(text: string): {

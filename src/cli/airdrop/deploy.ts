@@ -64,7 +64,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 interface FundingPlan {
   made: ReturnType<typeof distributorContractCreation>
   token: Hex
-  /** Unix time, seconds. */
+  /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
   funds: boolean
   /** The account that sends the tokens, null where the steps are printed for another signer. */

@@ -108,7 +108,7 @@ async function walk(
         }),
     },
   })
-  // `addr(bytes32)` of a name under the parent; the gateway also answers for a name that nobody has
+  // `addr(bytes32)` of a name under the parent; the gateway also answers for a name that is not registered
   const name = `doctor.${parent}`
   const args = [toHex(packetToBytes(name)), concat(['0x3b3b57de', namehash(name)])] as const
   const data = encodeContractCall(ensResolverAbi, 'resolve', args)

@@ -117,7 +117,7 @@ export async function acceptAdminCommand(options: SolanaSigningOptions): Promise
   )
 }
 
-/** `clusterd solana withdraw <lamports>`: sends lamports that the program keeps to an account. */
+/** `clusterd solana withdraw <lamports>`: withdraws from the program's treasury to an account. */
 export async function withdrawTreasuryCommand(
   amount: string,
   options: SolanaSigningOptions & { to: string },

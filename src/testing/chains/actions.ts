@@ -15,7 +15,7 @@ export function assertWholeNumber(what: string, value: number, least: number): v
 
 /** Actions of a test on a chain. They throw a WorldError for an invalid number. */
 export interface ChainActions {
-  /** Mines blocks. All waiting transactions are in the first. @returns the newest block's number */
+  /** Mines blocks. All waiting transactions are in the first block. @returns the newest block's number */
   mine(blocks?: number): Promise<number>
   /** Stops automatic mining until `resume`. Only `mine` adds blocks, and sent transactions wait. */
   pause(): Promise<void>
@@ -111,7 +111,7 @@ export function createChainActions({
       await ask('evm_increaseTime', [seconds])
       await mine()
     },
-    /** Ends the miner of this process. */
+    /** Ends this process's mining of the chain. */
     end: async () => (await miner)?.stop(),
   }
 }

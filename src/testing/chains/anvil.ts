@@ -28,8 +28,8 @@ export interface AnvilOptions {
   /** Seconds between blocks, fractions allowed. 0: no mining. Absent: one block per transaction, at once (automine). */
   blockTimeS?: number
   /**
-   * File that keeps the chain over restarts. After a kill it is up to a minute old. Absent: the chain ends with the
-   * process.
+   * File that keeps the chain over restarts. After a SIGKILL its content is up to a minute old. Absent: the chain ends
+   * with the process.
    */
   statePath?: string
   /** Half the distance, in blocks, of the `finalized` block from the latest one. Anvil's default is 32. */
@@ -52,8 +52,9 @@ export interface Anvil extends ProcessHandle {
 }
 
 /**
- * Starts anvil on loopback and waits until it listens. A restart with the same `statePath` continues with its blocks,
- * receipts and logs. Past state is not kept: `eth_call` works at blocks mined since the start, the newest 128 of them.
+ * Starts anvil on loopback and waits until it listens. A restart with the same `statePath` continues with the
+ * chain's blocks, receipts and logs. State of earlier blocks is not kept: `eth_call` works at blocks mined since the
+ * start, the newest 128 of them.
  * @throws Error with one line that names the cause
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {

@@ -8,7 +8,7 @@ interface State {
 }
 
 /**
- * Makes `statePath` a file that anvil can start from.
+ * Repairs the state file at `statePath` so that anvil can start from it. An empty file is removed.
  * @returns block number of the state; undefined for a fresh chain
  * @throws Error for a file that a kill has truncated: the chain is lost
  */

@@ -69,7 +69,7 @@ const LOCAL_CHAINS = [
 /** Label of a local chain. */
 export type ChainLabel = (typeof LOCAL_CHAINS)[number]['label']
 
-/** Networks of the chains with these labels. */
+/** Networks (mainnet, testnet) of the chains with these labels. */
 export type NetworkOf<L extends ChainLabel> = Extract<
   (typeof LOCAL_CHAINS)[number],
   { label: L }
@@ -94,7 +94,7 @@ export interface ChainContracts {
   startBlock: number
 }
 
-/** Contracts of a hub only. */
+/** Contracts that only a hub's chain has. */
 export interface HubOnlyContracts {
   /** Price feeds for quotes in SOL. `setPrice` changes their prices. */
   readonly feeds?: PriceFeeds | undefined
@@ -103,7 +103,7 @@ export interface HubOnlyContracts {
   readonly ens?: WorldEns | undefined
 }
 
-/** A chain in the chains file. Absent fields have the file's defaults. */
+/** A chain's entry in the chains file. Absent fields have the file's defaults. */
 export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
   rpcUrls: [string]
   wsUrl: string
@@ -122,7 +122,7 @@ export interface RunningChain extends ChainDefinition, HubOnlyContracts {
 }
 
 /**
- * Chooses the chains to start, by labels and networks. Default: all.
+ * Chooses the chains to start, by labels and networks. Without both, all chains.
  * @throws Error for an unknown label or a spoke without its hub
  */
 export function chooseLocalChains(

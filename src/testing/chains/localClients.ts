@@ -26,7 +26,7 @@ export interface ChainAddress {
 /** Clients of a local chain. */
 export interface LocalClients {
   reader: PublicClient
-  /** Client with anvil's own methods. */
+  /** Client for JSON-RPC methods that only test nodes have, such as mining. */
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
@@ -58,7 +58,7 @@ export const walletClientOf = (
 /** Gives addresses 10,000 ETH each. */
 export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
   const { test } = localClients(at)
-  // Hardhat's name of the method, which anvil supports too
+  // the method by Hardhat's name, which anvil supports too
   const setBalance = (address: Hex) =>
     test.request({ method: 'hardhat_setBalance', params: [address, toHex(FUNDS_WEI)] } as never)
   await Promise.all(addresses.map(setBalance))

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalClients } from './localClients.js'
 
-/** Mines a chain's blocks. A test can stop it where it needs a fixed head. */
+/** Control of the mining of a chain by this process. A test can stop the mining where it needs a fixed head. */
 export type Miner = Awaited<ReturnType<typeof takeOverMining>>
 
 /**
@@ -29,7 +29,7 @@ export async function takeOverMining(
     await test.mine({ blocks: 1 })
   }
   let queue: Promise<unknown> = Promise.resolve()
-  /** Runs `act` while no other block is mined. */
+  /** Runs `act` while the miner mines no block, after the calls before. */
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
     const own = queue.then(act)
     queue = own.catch(() => {})
@@ -37,7 +37,7 @@ export async function takeOverMining(
   }
   const mining = (async () => {
     while (!isStopped) {
-      // a stopping chain refuses to mine
+      // ignore errors: a chain that is being stopped refuses to mine
       await paused(mine).catch(() => {})
       await sleep(blockMs)
     }

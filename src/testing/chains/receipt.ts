@@ -16,8 +16,8 @@ const POLL_MS = 25
 const REQUEUE_MS = 3_000
 
 /**
- * Polls for a transaction's receipt. viem polls once a block. If a node has the block before the receipt, viem waits
- * for the next block, which never comes on a chain that mines on demand.
+ * Polls for a transaction's receipt. viem's own wait polls once a block: if a node has the block before the receipt,
+ * viem waits for the next block, which never comes on a chain that mines on demand.
  * @throws TransactionReceiptNotFoundError after a minute
  */
 export async function waitForReceipt(

@@ -34,10 +34,11 @@ export const creationTransaction = <const A extends Abi>(
 ): DeployTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
 
 /**
- * Gas limits of a contract creation and of a call, with a margin. They are fixed, since gas can't be estimated for a
- * transaction that relies on an unmined one.
+ * Gas limit of a contract creation, with a margin. It is fixed, since gas can't be estimated for a transaction that
+ * relies on an unmined one.
  */
 const CREATION_GAS = 6_000_000n
+/** Gas limit of a call, with a margin. */
 const CALL_GAS = 200_000n
 
 /**

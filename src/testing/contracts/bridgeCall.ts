@@ -9,7 +9,7 @@ import { addressAsWord } from '../world.js'
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
-/** A chain of the local world with a spoke. */
+/** A chain of the local world, with its spoke. */
 export interface SpokeAt extends ChainAddress {
   contracts: { spoke: Address }
 }

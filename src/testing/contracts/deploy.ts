@@ -32,7 +32,7 @@ const ARTIFACT =
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
-/** Settings of a hub or a spoke. */
+/** Settings to deploy a hub or a spoke (LayerZero applications). */
 interface AppSettings extends DeployerClients {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
@@ -107,7 +107,7 @@ export async function deployMessageLibrary(
 /** Time after which payments for community names can be reclaimed: a week. */
 const RECLAIM_SECONDS = 604_800n
 
-/** Deploys the contract for community payments. */
+/** Deploys the contract that takes payments for names below communities. */
 export function deployCommunityPayments(
   settings: DeployerClients & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
@@ -134,7 +134,7 @@ export interface BridgeEnd extends DeployerClients {
   readonly owner?: DeployerClients['walletClient']
 }
 
-/** Price of a message: `baseWei` of the sending chain, plus numerator / denominator per delivered wei. */
+/** Price of a message, wei of the sending chain: `baseWei`, plus `numerator / denominator` per delivered wei. */
 export interface BridgeMessagePrice {
   readonly baseWei: bigint
   readonly numerator: bigint

@@ -22,7 +22,7 @@ export interface DistributorSettings extends DeployerClients {
   readonly endsAtS?: bigint
   /** Signer of the permissions that Solana accounts need for claims. Default: none. */
   readonly operator?: Address
-  /** Amount minted to the distributor. Only for a local `token`, which anybody may mint. */
+  /** Amount of the token to mint to the distributor. Only for a local token, which anybody may mint. */
   readonly mints?: bigint
 }
 

@@ -11,8 +11,9 @@ import { operatorAccount } from '../world.js'
 const FEED_DECIMALS = 8
 const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
-/** Initial prices in a local world, in units of the price feeds. */
+/** Initial price of one SOL in local worlds, in units of the feed. */
 const SOL_USD = 150n * DOLLAR
+/** Initial price of one ether in local worlds, in units of the feed. */
 const ETH_USD = 3_000n * DOLLAR
 
 /** Addresses of the price feeds for quotes in SOL. */
@@ -41,7 +42,7 @@ export interface PriceChange {
   answer: bigint
 }
 
-/** Sets a price and waits until it is mined. @returns the transaction's hash */
+/** Sets the price of a feed and waits until the transaction is mined. @returns the transaction's hash */
 export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,

@@ -12,7 +12,7 @@ import {
   type Upstream,
 } from './upstream.js'
 
-/** Limits of the injected faults. */
+/** Limits of the faults that the proxy injects into answers. */
 export interface FaultLimits {
   /** Longest delay, ms. */
   delayMs: number
@@ -38,11 +38,11 @@ export interface AnswerContext {
   upstream: Upstream
   forks: ForkedChains
   limits: FaultLimits
-  /** Random numbers for this call. */
+  /** Next random number for this call, in [0, 1). */
   next: ReturnType<typeof randomSequence>
 }
 
-/** The wrong answer to a call. Null where the fault does not apply to the call's content. */
+/** Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content. */
 export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,

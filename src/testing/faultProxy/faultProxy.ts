@@ -17,11 +17,11 @@ const DEFAULT_LIMITS: FaultLimits = {
 }
 
 export interface FaultProxyOptions {
-  /** Node behind the proxy. */
+  /** URLs of the node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
   /**
-   * Seed of the faults. Each fault follows from seed, method and the call's ordinal, so the same calls get the same
-   * faults.
+   * Seed of the random faults. A fault depends only on the seed, the method and the number of the call of this method,
+   * so the same calls get the same faults.
    */
   seed: number
   /** Faults to inject. Default: none. */
@@ -38,11 +38,11 @@ export interface FaultProxy {
   counts(): Record<FaultKind, number>
   /** Replaces the faults to inject. */
   set(faults: Faults): void
-  /** Resets every connection, and every new one until `restore`. */
+  /** Resets every connection, and every new connection until `restore`. */
   cut(): void
   /** Keeps every connection open without an answer. `restore` forwards the waiting requests. */
   silence(): void
-  /** Makes the next answer to a method wrong, once. `restore` cancels it if it was not used. */
+  /** Makes the next answer to a method wrong, once. `restore` cancels this if no call has come. */
   lieOnce(method: LieMethod): void
   /** Freezes the finalized block until `restore`. */
   stallFinality(): Promise<void>

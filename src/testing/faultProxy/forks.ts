@@ -18,7 +18,7 @@ export type ForkedChains = ReturnType<typeof createForks>
  * Simulates a fork that the node is not on. It branches off a few blocks below the head, with other bidders in its
  * logs. Blocks once returned stay available by hash, as on a node of that fork.
  * @param forkBlocks length of the fork, shorter than the confirmation depth, since the indexer correctly confirms a
- * longer fork.
+ * longer fork
  */
 export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
   /**
@@ -27,7 +27,7 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
    */
   const returned = new Map<string, { real: string; depth: number }>()
 
-  // a block contains its parent's hash, so its own hash depends on the number of fork blocks below
+  // a block contains its parent's hash, so the hash depends on how many fork blocks there are up to this block
   const hashOf = (real: string, depth: number): string => {
     const hash = keccak256(toBytes(`${seed}|${real}|${depth}`))
     returned.set(hash, { real, depth })
@@ -82,6 +82,6 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
   }
 }
 
-/** Replaces the first word of a log's data: the bidder in our logs, or a message's id. */
+/** Replaces the first 32 bytes of a log's data: the bidder of a bid, or the id of a bridge message. */
 const ofAnother = (data: string): string =>
   data.length < 66 ? data : `0x${'0'.repeat(24)}${'f0'.repeat(20)}${data.slice(66)}`

@@ -1,7 +1,7 @@
 import { LIE_METHODS } from './lies.js'
 import { pickFrom, randomNumber } from './random.js'
 
-/** Faults of a whole HTTP request, or of a message on a socket. */
+/** Faults of a whole HTTP request, or of a message on a WebSocket. */
 const REQUEST_KINDS = [
   'delay',
   'drop',
@@ -30,7 +30,7 @@ const ANSWER_KINDS = {
   null_receipt: ['eth_getTransactionReceipt', 'eth_getBlockReceipts'],
   duplicate_logs: ['eth_getLogs'],
   reorder_logs: ['eth_getLogs'],
-  /** A range limit, in the wording of a random provider. */
+  /** The refusal of a range that is too large, with the error text of a random provider. */
   range_limit: ['eth_getLogs'],
   /** A wrong nonce, head, price, code or balance. Some values are absurd. */
   lie: LIE_METHODS,
@@ -48,11 +48,12 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 ]
 
 /**
- * A call of a method, with its ordinal among the calls of this method, from 1. A batch has the method `batch`, and a
- * message that the node sends has `notification`.
+ * A call for which a fault is chosen. A batch of calls has the method `batch`, and a message that the node sends has
+ * the method `notification`.
  */
 export interface FaultRequest {
   method: string
+  /** Number of the call among the calls of this method, from 1. */
   ordinal: number
   params: readonly unknown[]
 }

@@ -1,13 +1,13 @@
 import { integerBetween, pickFrom, type randomSequence } from './random.js'
 import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
-/** Larger than any counter, height or price of a chain. */
+/** Number that is larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
 /** Maximum by which a plausible wrong head, or wrong nonce, is ahead of the right one. */
 const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 
-/** Methods whose answers can be replaced by a wrong one. */
+/** JSON-RPC methods whose answers can be replaced by a wrong answer. */
 export const LIE_METHODS = [
   'eth_getTransactionCount',
   'eth_blockNumber',
@@ -22,7 +22,7 @@ export type LieMethod = (typeof LIE_METHODS)[number]
 
 type Next = ReturnType<typeof randomSequence>
 
-/** A wrong answer, plausible or absurd. Null where the call's content has no wrong version. */
+/** A wrong answer to a call, plausible or absurd. Null for a block by its number, and where the node has no answer. */
 export async function wrongAnswerTo(
   call: RpcCall,
   upstream: Upstream,

@@ -15,7 +15,7 @@ import { type NodeErrorText, PROXY_SERVER_ERRORS, RATE_LIMIT_ERRORS } from './no
 import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 
-/** Answer to the client. Null: the connection is cut. */
+/** HTTP answer to the client. Null: the connection is reset without an answer. */
 export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
 
 export interface PipeOptions {
@@ -30,10 +30,10 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
-/** Passes requests to a node and its answers back, with faults. */
+/** Creates the part of the proxy that passes requests to a node and the node's answers back, with faults. */
 export function createFaultyPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
-  /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
+  /** Faults that a test requested: methods whose next answer is wrong, and the finalized block while it is frozen. */
   const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const take = countRequests()
@@ -72,7 +72,7 @@ export function createFaultyPipe(options: PipeOptions) {
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
       latest.set(call.method, { id: call.id, answer: rest })
-      // the answer and id of the previous call of this method; without one, this call's answer with another id
+      // wrong_id: the answer and id of the previous call of this method, else this call's answer with another id
       const given =
         kind === 'wrong_id'
           ? (before ?? { id: `${call.id}0`, answer: rest })
@@ -124,7 +124,7 @@ export function createFaultyPipe(options: PipeOptions) {
   }
 }
 
-/** Runs a request with the faults of transports: refusals, silence, cut connections and truncated texts. */
+/** Runs a request with a fault of the transport: a refusal, silence, a cut connection or a truncated answer. */
 async function faulty(
   options: PipeOptions,
   request: FaultRequest,
@@ -151,7 +151,7 @@ async function faulty(
 const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
   integerBetween(randomNumber(seed, 'delay', method, ordinal), 1, limits.delayMs)
 
-/** Numbers requests by method, from 1. */
+/** Creates the function that numbers the requests of each method, from 1. */
 function countRequests() {
   const counts = new Map<string, number>()
   return (method: string, params: readonly unknown[] = []): FaultRequest => {

@@ -1,14 +1,14 @@
 import { WebSocket } from 'ws'
 import type { FaultyPipe } from './pipe.js'
 
-/** Methods that need the node's own socket. All others are forwarded over HTTP. */
+/** JSON-RPC methods that are forwarded over the node's WebSocket. All other methods are forwarded over HTTP. */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
-/** Connects a client's socket to a node's, with faults in between. */
+/** Connects a client's WebSocket to a new WebSocket of the node, and injects faults between them. */
 export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPipe): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
-  /** True if the socket is open but silent in both directions. */
+  /** True if no more messages are passed in either direction, while the WebSocket stays open. */
   let isSilent = false
 
   const toNode = (text: string) => {
@@ -30,7 +30,7 @@ export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPip
       if (isSubscription(text)) toNode(text)
       else {
         const reply = await pipe.handle(text)
-        // a socket has no HTTP status, so a refusal ends it
+        // a WebSocket has no HTTP status, so an error status ends the connection
         if (reply === null || reply.status >= 400) end()
         else toClient(reply.text)
       }

@@ -7,11 +7,11 @@ export interface TcpProxy {
   readonly port: number
   /** Local ports of the proxy's live connections to the server. */
   upstreamPorts(): ReadonlySet<number>
-  /** Keeps all connections, including new ones, open without passing any byte. `restore` passes the waiting bytes. */
+  /** Keeps old and new connections open without passing any byte, until `restore` passes the waiting bytes. */
   hold(): void
-  /** Silences the present connections until `restore` resets them. New ones work. */
+  /** Silences the present connections until `restore` resets them. New connections work. */
   forget(): void
-  /** Resets every connection, and every new one until `restore`. */
+  /** Resets every connection, and every new connection until `restore`. */
   cut(): void
   /** Continues held connections where they stopped. Resets forgotten connections. */
   restore(): void
@@ -24,7 +24,7 @@ interface Pair {
   isForgotten: boolean
 }
 
-/** Starts a TCP proxy for a port on loopback. */
+/** Starts a TCP proxy, on a free loopback port, for the server on a loopback port. */
 export async function startTcpProxy(target: { port: number }): Promise<TcpProxy> {
   let state: 'open' | 'held' | 'cut' = 'open'
   const pairs = new Set<Pair>()
@@ -43,7 +43,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
     const upstream = net.connect(target.port, LOOPBACK_HOST)
     const pair: Pair = { sockets: [client, upstream], isForgotten: false }
     pairs.add(pair)
-    // pipe() would resume its paused source when the other side drains
+    // `pipe()` is not used: it would resume a paused socket when the other socket drains
     relay(client, upstream)
     relay(upstream, client)
     for (const socket of pair.sockets) {
@@ -93,7 +93,7 @@ export async function listenOnLoopback(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Passes a socket's bytes on. Without backpressure, since a local world's answers are small. */
+/** Passes a socket's bytes to another socket. Without backpressure, since the answers of local nodes are small. */
 function relay(from: Socket, to: Socket): void {
   from.on('data', (bytes) => to.write(bytes))
   from.on('end', () => to.end())

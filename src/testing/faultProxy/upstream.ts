@@ -10,7 +10,7 @@ export interface RpcAnswer {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** Calls the node. @throws when the node does not answer */
+/** Function that calls the node behind the proxy. @throws when the node does not answer */
 export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
 export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {

@@ -19,7 +19,7 @@ export interface DaemonProcess {
   readonly pid: number
   /** Sends a signal and waits for the process to end. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Ends the daemon by SIGTERM, starts it again and waits until it is ready. `env` is added to the environment. */
+  /** Ends the daemon by SIGTERM, starts it again and waits until it is ready. `env` overrides the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
   /** Ends the daemon by SIGKILL and starts it again without waiting, for tests that kill the daemon again. */
   spawn(env?: DaemonEnvironment): Promise<void>
@@ -58,7 +58,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       args: [...DAEMON_NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
-      ipc: true, // notifies the daemon when this process ends
+      ipc: true, // the closed channel notifies the daemon when this process ends
       exitSignal: 'SIGTERM',
     })
     isAskedToEnd = false

@@ -13,7 +13,7 @@ export function writeAtomically(file: string, content: string | Buffer, mode = 0
   fs.renameSync(temporary, file)
 }
 
-/** A lock of this process on a file. A dead holder (even after kill -9) loses it. */
+/** A lock of this process on a file. The lock of a process that has died, even by kill -9, is void. */
 export interface FileLock {
   release(): void
 }

@@ -6,10 +6,11 @@ import { type FileLock, tryLockFile } from './files.js'
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
 /**
- * Range below the ports of outgoing connections (on Linux from 32,768), which may take a port between choice and use.
+ * Range of ports to choose from. It is below the ports of outgoing connections (on Linux from 32,768), since such a
+ * connection could take a port between its choice and its use.
  */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
-/** Distance between the first ports that two processes try, so that parallel launchers choose different ones. */
+/** Distance between the first ports that processes with successive ids try, so that they choose different ports. */
 const PORTS_APART = 61
 /** Number of ports that `nextFreePort` tries after the preferred one. */
 const NEXT_PORT_TRIES = 200
@@ -62,7 +63,7 @@ function releaseClaims(): void {
   for (const lock of claims) lock.release()
 }
 
-/** False when the port is taken or not allowed. */
+/** Whether this process can listen on a loopback port: false when the port is taken or not allowed. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()

@@ -23,11 +23,11 @@ export interface PostgresOptions {
   port?: number
   /** File for the server's output. Default `<dataDir>.log`. */
   logFile?: string
-  /** Additional `-c name=value` settings. */
+  /** Additional settings of the server (`-c name=value`). */
   settings?: Readonly<Record<string, string>>
 }
 
-/** A running server. `stop` is a fast shutdown: it cuts connections and keeps committed data. */
+/** A running PostgreSQL. `stop` is a fast shutdown: connections are closed, committed data is kept. */
 export interface Postgres extends ProcessHandle {
   /** URL of the database `postgres`, without a password. The server listens on 127.0.0.1 only. */
   url: string
@@ -106,7 +106,8 @@ let canUnshare: boolean | undefined
 
 /**
  * Chooses the user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
- * chown, and works below a 0700 home. The fallback is `nobody` with a chowned directory.
+ * chown, and works below a 0700 home. The fallback is the user `nobody`, who gets the
+ * data directory.
  */
 export function choosePostgresUser(): PostgresUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
@@ -135,7 +136,7 @@ function locateNative(): string {
   return native
 }
 
-/** Creates the symlinks of the package: npm does not pack them, and the package's install script may be blocked. */
+/** Creates the symlinks of PostgreSQL's npm package: npm does not pack them, and install scripts may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -232,7 +233,7 @@ function readPidFile(dataDir: string): { pid: number; status: string } | undefin
   }
 }
 
-/** Removes a stale pid file. PostgreSQL mistakes any process with that id for a running server. */
+/** Removes a stale postmaster.pid: PostgreSQL would take any process with the id in it for a running server. */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return

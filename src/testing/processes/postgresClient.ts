@@ -14,7 +14,7 @@ export async function withPostgres(
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // a running statement also rejects, so the error is reported there
+  // ignored: the running statement rejects with the error too
   client.on('error', () => {})
   await client.connect()
   try {

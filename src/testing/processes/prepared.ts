@@ -1,11 +1,11 @@
 /**
- * What a test run prepares once for all PostgreSQL servers that it starts. The file imports nothing, so that it loads
- * fast.
+ * What a test run prepares once for all PostgreSQL servers that it starts. This module imports nothing, so that it
+ * loads fast.
  */
 export interface PreparedPostgres {
-  /** A data directory to copy. Created on first use. */
+  /** Path of a data directory to copy for each server. Created by initdb on first use. */
   readonly template: string
-  /** Additional `-c name=value` settings. */
+  /** Additional settings of each server (`-c name=value`). */
   readonly settings: Readonly<Record<string, string>>
 }
 

@@ -8,7 +8,7 @@ import { doesProcessExist } from '../../ops/hasProcess.js'
 const POLL_MS = 25
 const TAIL_BYTES = 4_096
 
-/** Identity of a process: ids are reused, but not together with start time and command line. */
+/** Identity of a process. The process id is not enough, because the system reuses ids. */
 export interface ProcessIdentity {
   /** Start time, clock ticks since boot. Empty where the system has no /proc. */
   startedAt: string
@@ -49,7 +49,7 @@ export interface SpawnOptions {
   gid?: number
   /** Opens an IPC channel to a Node child, which can send messages and notices the end of its launcher. */
   ipc?: boolean
-  /** Signal to the child when this process ends first. Default SIGKILL. */
+  /** Signal that the child gets when this process ends before it. Default SIGKILL. */
   exitSignal?: NodeJS.Signals
 }
 
@@ -125,8 +125,9 @@ function tellGuard(): void {
 }
 
 /**
- * Starts a program in its own process group, with its output in a log file. So Ctrl-C in the terminal reaches only the
- * launcher, which ends its children in order. When this process ends, the guard ends the remaining children.
+ * Starts a program as a child process, with its output in a log file. The child has its own process group, so that
+ * Ctrl-C in the terminal reaches only this process, which ends its children in order. When this process ends, the guard
+ * ends the remaining children.
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<WatchedChild> {

@@ -11,7 +11,7 @@ import {
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
 const PORT_TRIES = 5
-/** Newest log lines that an error includes. */
+/** Number of the newest log lines that an error includes. */
 const LOG_LINES = 10
 
 /** A program that listens on a port, and ends gracefully after SIGINT. */

@@ -12,7 +12,7 @@ export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 export const solanaOperator = (operator: SolanaOperator): Keypair =>
   localKey(`operator ${operator}`)
 
-/** Wallets for users of a local world. They are the same in every world. */
+/** Solana wallets for users of a local world. They are the same in every local world. */
 export function solanaAccounts(): SolanaAccount[] {
   return Array.from({ length: ACCOUNTS }, (_, index) =>
     solanaAccountOf(localKey(`account ${index}`)),

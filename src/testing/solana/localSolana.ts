@@ -16,7 +16,7 @@ export interface LocalSolanaOptions extends SetUpOptions {
 export interface LocalSolana extends ReadySolana {
   /** Undefined if `rpcUrl` gave a running cluster instead. */
   surfpool: Surfpool | undefined
-  /** Ends everything that this start created. */
+  /** Ends Surfpool, if this start has started it. */
   stop(): Promise<void>
 }
 

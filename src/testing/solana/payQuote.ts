@@ -3,8 +3,8 @@ import type { SolanaAccount, WorldSolana } from '../world.js'
 import { keypairOfAccount } from './accounts.js'
 
 /**
- * Signs a quote's transaction (base64) and sends it without waiting, as a wallet does.
- * @returns its signature
+ * Signs a quote's transaction (base64) and sends it without waiting for its confirmation, as a wallet does.
+ * @returns the transaction's signature
  * @throws web3.js's SendTransactionError, with the program's log, when the node's simulation fails
  */
 export async function payQuote(

@@ -14,8 +14,8 @@ const AIRDROP_LAMPORTS = 100_000_000_000
 
 /**
  * Signs and sends one transaction, paid by the first signer, and waits for commitment "confirmed".
- * @returns its signature
- * @throws Error with its `signature` when it fails; Error when it is not confirmed in 30 s
+ * @returns the transaction's signature
+ * @throws Error with the field `signature` when the transaction fails; Error when it is not confirmed in 30 s
  */
 export async function sendSolanaTransaction(
   connection: Connection,

@@ -42,9 +42,9 @@ export async function setUpSolana(
   return {
     rpcUrl,
     wsUrl,
-    /** In base58. */
+    /** Hash of the cluster's genesis block, base58. */
     genesisHash,
-    /** The first registrar. */
+    /** `programId` and `startSlot` of the first registrar. */
     ...programs[0]!,
     /** All registrars, the first included. */
     programs,
@@ -57,7 +57,7 @@ export async function setUpSolana(
   }
 }
 
-/** WebSocket URL by convention: one port above HTTP. */
+/** WebSocket URL of a Solana node, by convention one port above the port for HTTP. */
 function guessWsUrl(rpcUrl: string): string {
   const url = new URL(rpcUrl)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'

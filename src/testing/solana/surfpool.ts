@@ -21,14 +21,15 @@ export interface SurfpoolOptions {
   logFile?: string
 }
 
-/** A local Solana cluster of one node without persistence. */
+/** A local Solana cluster of one node, which keeps no state after its end. */
 export interface Surfpool extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
 }
 
 /**
- * Starts Surfpool, a native module, in a child process. So it can be killed like a node, and ends with this process.
+ * Starts Surfpool, a native module for Node, in a child process. So Surfpool can be killed like a node, and ends with
+ * this process.
  * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {

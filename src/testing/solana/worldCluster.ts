@@ -5,7 +5,7 @@ import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
 /** Maximum age of a price: ten years, since the local price feeds are never updated, however long the world runs. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
-/** 0.01 SOL, the price of a name of the paid community. */
+/** Price of a name of the seeded paid community: 0.01 SOL. */
 const PRICE_LAMPORTS = 10_000_000n
 
 interface WorldOptions {
@@ -26,7 +26,7 @@ export async function startLocalSolanaCluster(
 ) {
   if (!(options.solana ?? options.chains === undefined)) return undefined
   const solana = await startLocalSolana({
-    // proportional to the block time, as on the public networks, within limits
+    // in proportion to the block time of the EVM chains, within limits
     slotMs: Math.min(400, Math.max(50, Math.round(options.blockMs * 0.4))),
     programs: networks,
     logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
@@ -42,7 +42,7 @@ export async function startLocalSolanaCluster(
   return { ...clusterOf(solana), handle: solana }
 }
 
-/** The cluster of a running Solana: each network has a registrar, priced by the feeds of its hub. */
+/** Describes a running local Solana cluster. Each network has a registrar there, priced by the feeds of its hub. */
 function clusterOf(solana: LocalSolana): LocalNodeCluster {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
