@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { startProgramsFrom } from '../src/testing/processes/programs.js'
+import { useBuiltPrograms } from '../src/testing/processes/programs.js'
 import { startStack } from '../src/testing/stack.js'
 import { type Bench, cpuMs, median, peakMemoryKib, printTable, runBench } from './bench/bench.js'
 import { byRun, recordFigure } from './bench/figure.js'
@@ -44,7 +44,7 @@ for (const [url, method] of JSON.parse(process.argv[1])) setInterval(() => {
 
 async function main(bench: Bench): Promise<void> {
   const cli = await buildDaemon(bench.onEnd)
-  startProgramsFrom(async (program) => cli.replace(/cli\.js$/, `${program}.js`))
+  useBuiltPrograms(async (program) => cli.replace(/cli\.js$/, `${program}.js`))
   const stack = await startStack({ blockMs: BLOCK_MS })
   bench.onEnd(() => stack.stop())
   const nodes = Object.values(stack.networks).flatMap(({ hub, spokes, solana }) => [

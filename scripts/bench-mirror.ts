@@ -10,7 +10,7 @@ import { beginningLeaf } from '../src/registry/log/beginning.js'
 import { sha256TreeHasher } from '../src/registry/log/hash.js'
 import { logKeysOfSeeds, signCheckpoint } from '../src/registry/log/signer.js'
 import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
-import { freePort } from '../src/testing/processes/ports.js'
+import { chooseFreePort } from '../src/testing/processes/ports.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
 import { cpuMs, describeMachine, runBench, treeCpuMs } from './bench/bench.js'
 import { buildDaemon } from './bench/programs.js'
@@ -64,7 +64,7 @@ await runBench(async ({ home, onEnd }) => {
   writeFiles(folder)
   const postgres = await startPostgres({ dataDir: join(home, 'pg') })
   onEnd(() => postgres.stop())
-  const port = String(await freePort())
+  const port = String(await chooseFreePort())
   const env = {
     ...process.env,
     DATABASE_URL: postgres.url,

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
-import { type World, worldAccounts } from '../src/testing/world.js'
+import { type World, worldEvmAccounts } from '../src/testing/world.js'
 import { guidePages } from './build-guides.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
@@ -65,7 +65,7 @@ export async function generateWeb(testWallet: string): Promise<string> {
 /** Text of the module with the test wallet, which only the daemon of a local world loads. */
 export async function generateTestWallet(): Promise<string> {
   const accounts: World['accounts'] = {
-    evm: worldAccounts(),
+    evm: worldEvmAccounts(),
     solana: solanaAccounts(),
   }
   const { outputFiles } = await build({

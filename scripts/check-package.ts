@@ -23,7 +23,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDatabase, startStack } from '../src/testing/index.js'
-import { freePort } from '../src/testing/processes/ports.js'
+import { chooseFreePort } from '../src/testing/processes/ports.js'
 import { waitForCondition } from '../src/testing/processes/processes.js'
 import { LOCAL_SECRET_KEYS } from '../src/testing/stackParts.js'
 import { buildClientPackage } from './client-package.js'
@@ -354,12 +354,12 @@ async function serves(folder: string): Promise<void> {
   const stack = await startStack({ chains: ['1'], seeds: false, blockMs: 200 })
   try {
     const databaseUrl = await createDatabase(stack.databaseUrl, 'packaged')
-    const opsPort = await freePort()
+    const opsPort = await chooseFreePort()
     const env = {
       ...LOCAL_SECRET_KEYS,
       DATABASE_URL: databaseUrl,
       CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
-      PORT: String(await freePort()),
+      PORT: String(await chooseFreePort()),
       OPS_PORT: String(opsPort),
     }
     await clusterd(folder, ['migrate'], env)

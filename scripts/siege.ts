@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
+import { CONFIRMATION_BLOCKS, localChainClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 import { HAPROXY, startExample } from '../test/support/proxies.js'
@@ -97,7 +97,7 @@ interface Sample {
 async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const { hub } = stack.networks.mainnet
-  const { reader } = localClients(hub)
+  const { reader } = localChainClients(hub)
   const nextBlock = new RegExp(
     `^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`,
     'm',

@@ -3,11 +3,11 @@ import { Command } from 'commander'
 import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
-import { FAMILY_COMMANDS } from './cli/families.js'
+import { CHAIN_FAMILY_COMMANDS } from './cli/families.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
-import { addLogCommands } from './cli/log/commands.js'
+import { addFeedLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { errorMessageOf } from './cli/output.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
@@ -91,11 +91,11 @@ program
 addInitCommand(program)
 addJournalCommands(program)
 addBackupCommands(program)
-addLogCommands(program)
+addFeedLogCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)
-for (const { add } of Object.values(FAMILY_COMMANDS)) add(program)
+for (const { add } of Object.values(CHAIN_FAMILY_COMMANDS)) add(program)
 addWebhookCommands(program)
 
 // if a reader such as `head` closes the pipe, the command ends without an error; a full disk is reported

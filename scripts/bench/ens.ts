@@ -1,6 +1,10 @@
 import { Agent } from 'node:http'
 import { createPublicClient, http } from 'viem'
-import { localClients, mineQuickly, walletClientOf } from '../../src/testing/chains/localClients.js'
+import {
+  localChainClients,
+  mineQuickly,
+  walletClientOf,
+} from '../../src/testing/chains/localClients.js'
 import { deployEns, setEnsGateway } from '../../src/testing/contracts/ens.js'
 import { testAccount, type WorldEns } from '../../src/testing/world.js'
 import { callOf, lookupOf } from '../../test/support/ens.js'
@@ -15,7 +19,7 @@ const FLOOR = 'POST /v1/names'
 const placeOf = ({ rpcUrl }: BenchChain) => ({ rpcUrl, chainId: CHAIN_ID })
 const clientsOf = (chain: BenchChain) => ({
   walletClient: walletClientOf(placeOf(chain), testAccount(0)),
-  publicClient: localClients(placeOf(chain)).reader,
+  publicClient: localChainClients(placeOf(chain)).reader,
 })
 
 /** Deploys ENS on the benchmark's chain, and enters its resolver in the daemon's chains file. */

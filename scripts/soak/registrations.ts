@@ -3,7 +3,7 @@ import { type Hex, keccak256, parseEther, parseGwei } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
 import { isTerminalStatus } from '../../src/registry/status.js'
-import { fundAddresses, localClients } from '../../src/testing/chains/localChain.js'
+import { fundAddresses, localChainClients } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, type Stack } from '../../src/testing/index.js'
 import { createClient } from '../siege/http.js'
 import { createHistogram, type Histogram } from './histogram.js'
@@ -153,7 +153,7 @@ function senderOf({ networks }: Stack<'mainnet'>): (count: number) => Promise<Re
       nonce,
       gas: isBridged ? BRIDGE_GAS : BID_GAS,
     })
-    await localClients(at).reader.sendRawTransaction({ serializedTransaction: raw })
+    await localChainClients(at).reader.sendRawTransaction({ serializedTransaction: raw })
     if (isBridged) nonces.spoke += 1
     else nonces.hub += 1
     return { name, wallet: account.address, tx: keccak256(raw) }

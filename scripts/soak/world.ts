@@ -6,7 +6,7 @@ import {
   startFaultProxy,
   startStack,
 } from '../../src/testing/index.js'
-import { withPostgres } from '../../src/testing/processes/postgresClient.js'
+import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
 import type { Bench } from '../bench/bench.js'
@@ -69,7 +69,7 @@ export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> 
 }
 
 async function startPooler(databaseUrl: string): Promise<Pooler> {
-  await withPostgres(databaseUrl, async (client) => {
+  await withPostgresClient(databaseUrl, async (client) => {
     for (const setting of ROLE_SETTINGS)
       await client.query(`ALTER ROLE CURRENT_USER SET ${setting}`)
   })

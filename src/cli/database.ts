@@ -16,11 +16,11 @@ export async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Pro
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
   return runRecordedCommand(databaseDirectUrl, () =>
-    work(databaseDirectUrl).catch(withDatabaseAdvice(databaseDirectUrl)),
+    work(databaseDirectUrl).catch(throwWithDatabaseAdvice(databaseDirectUrl)),
   )
 }
 
-export const withDatabaseAdvice =
+export const throwWithDatabaseAdvice =
   (url: string) =>
   (error: unknown): never => {
     const fault = databaseErrorAdvice(error, url)

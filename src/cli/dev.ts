@@ -40,10 +40,10 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
 
 /** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ports with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
-  const { nextFreePort } = await import('../testing/processes/ports.js')
+  const { chooseFreePortFrom } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {
     if (set !== undefined) return set
-    const port = await nextFreePort(preferred)
+    const port = await chooseFreePortFrom(preferred)
     if (port !== preferred)
       console.log(`Port ${preferred} is taken, using ${port} (${name} sets another).`)
     return port

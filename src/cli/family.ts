@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 
 /** Commands and keys of one chain family. */
-export interface FamilyCommands {
+export interface ChainFamilyCommands {
   /** Adds the commands that deploy the family's contracts or program. */
   add(program: Command): void
   /** Generates the relayer's key for the family, if an option of `clusterd init` adds the family. */
-  makeKey?(): GeneratedKey
+  makeKey?(): GeneratedRelayerKey
 }
 
 /** A new key with which the relayer signs on a family's chains. */
-export interface GeneratedKey {
+export interface GeneratedRelayerKey {
   /** Environment variable that names the key's file. */
   readonly variable: string
   readonly file: string

@@ -4,7 +4,7 @@ import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
 import { withTimeout } from '../ops/notify.js'
-import { withDatabaseAdvice } from './database.js'
+import { throwWithDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
 import { type NetworkOptions, networksOfOptions } from './values.js'
 
@@ -70,7 +70,7 @@ async function run(read: () => Config): Promise<void> {
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // the race below throws an error of the start, unless a stop was requested
   await Promise.race([
-    starting.then(tellLauncher, withDatabaseAdvice(config.databaseDirectUrl)),
+    starting.then(tellLauncher, throwWithDatabaseAdvice(config.databaseDirectUrl)),
     isAskedToStop,
   ])
   await isAskedToStop

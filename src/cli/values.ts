@@ -60,7 +60,7 @@ export const evmAddressParser =
   }
 
 /** Parser of an option's time: Unix seconds, or an ISO date such as `2027-01-31` or `2027-01-31T12:00:00Z`. */
-export const secondsParser =
+export const unixSecondsParser =
   (option: string) =>
   (text: string): number => {
     if (/^[0-9]{9,11}$/.test(text)) return Number(text)
@@ -82,7 +82,7 @@ export const wholeNumberParser =
     throw new Error(`${option} is a whole number from ${min} to ${max}.`)
   }
 
-export const blockParser = (option: string) =>
+export const blockNumberParser = (option: string) =>
   wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
 /** Options of commands that sign. None of them takes a key itself, only a file or an external signer. */

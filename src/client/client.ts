@@ -1,10 +1,15 @@
 import { ClusterdError } from './error.js'
-import { type LabelledQuoteFamily, quoteFamilyOf, type Wallet, walletSignerOf } from './families.js'
+import {
+  type LabelledQuoteFamily,
+  quoteFamilyOfNetwork,
+  type Wallet,
+  walletSignerOf,
+} from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
-import { type ClientOptions, type Request, Transport } from './transport.js'
+import { type ApiRequest, type ClientOptions, Transport } from './transport.js'
 import type {
   Answer,
   CallOptions,
@@ -53,7 +58,7 @@ export class Client {
     path: P,
     ...[input]: CallOptions extends Input<M, P> ? [input?: Input<M, P>] : [input: Input<M, P>]
   ): Promise<Answer<M, P>> {
-    return this.transport.call(method, path, (input ?? {}) as Request) as Promise<Answer<M, P>>
+    return this.transport.call(method, path, (input ?? {}) as ApiRequest) as Promise<Answer<M, P>>
   }
 
   /** The name of an address, null where no cluster has it in public. */
@@ -137,7 +142,7 @@ export class Client {
     options?: CallOptions,
   ): Promise<QuoteOn<N>>
   quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    const path = `/v1/names/register/${quoteFamilyOf(request.network)}` as const
+    const path = `/v1/names/register/${quoteFamilyOfNetwork(request.network)}` as const
     return this.request('POST', path, { body: request, ...options })
   }
 

@@ -61,7 +61,7 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /** Handler of a failed `fetch`. @throws ClusterdError network */
-export function throwUnreachable(cause: unknown): never {
+export function throwServiceUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 

@@ -47,7 +47,7 @@ const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
 /** Chain families whose network label is the family's name, such as `solana`. Any other label is of an EVM chain. */
 export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
-export const quoteFamilyOf = (network: string): QuoteFamily =>
+export const quoteFamilyOfNetwork = (network: string): QuoteFamily =>
   Object.hasOwn(SIGNERS, network) ? (network as LabelledQuoteFamily) : 'evm'
 
 /** Signer of a wallet, with its chain family. @throws TypeError for a wallet that cannot sign */

@@ -1,4 +1,4 @@
-import { ClusterdError, throwUnreachable } from './error.js'
+import { ClusterdError, throwServiceUnreachable } from './error.js'
 import { parseJsonOrText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
@@ -37,7 +37,7 @@ const ask = (transport: Transport, body: string[], { types, ...options }: Wallet
       body,
       signal,
     })
-    const rows = (await response.text().catch(throwUnreachable))
+    const rows = (await response.text().catch(throwServiceUnreachable))
       .trimEnd()
       .split('\n')
       .map(parseJsonOrText) as Schemas['Holder'][]

@@ -1,4 +1,4 @@
-import { ClusterdError, throwUnreachable } from './error.js'
+import { ClusterdError, throwServiceUnreachable } from './error.js'
 import { withTimeLimit } from './time.js'
 
 /** Maximum length of an event, in characters; a longer one is not an event of the feed. */
@@ -16,7 +16,7 @@ export async function* readEvents(
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const read = () => reader.read().catch(throwUnreachable)
+  const read = () => reader.read().catch(throwServiceUnreachable)
   let rest = ''
   let id = ''
   let event = ''

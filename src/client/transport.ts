@@ -1,4 +1,4 @@
-import { ClusterdError, errorOfResponse, throwUnreachable } from './error.js'
+import { ClusterdError, errorOfResponse, throwServiceUnreachable } from './error.js'
 import { pause, withTimeLimit } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
@@ -22,7 +22,7 @@ export interface ClientOptions {
 type Values = Readonly<Record<string, unknown>>
 
 /** A request to any route. @internal */
-export interface Request extends CallOptions {
+export interface ApiRequest extends CallOptions {
   params?: Values | undefined
   query?: Values | undefined
   body?: unknown
@@ -64,7 +64,7 @@ export class Transport {
    * @returns the response's JSON, or its text if it is not JSON
    * @throws ClusterdError; the signal's reason
    */
-  call(method: Method, path: string, request: Request): Promise<unknown> {
+  call(method: Method, path: string, request: ApiRequest): Promise<unknown> {
     const options = method === 'GET' ? request : { ...request, retries: 0 }
     return this.repeated(options, (signal) => this.#once(method, path, { ...request, signal }))
   }
@@ -92,7 +92,7 @@ export class Transport {
     })
   }
 
-  async #once(method: Method, path: string, request: Request): Promise<unknown> {
+  async #once(method: Method, path: string, request: ApiRequest): Promise<unknown> {
     const response = await this.open(method, path, request)
     const bytes = await readBytesUpTo(response, MOST_ANSWER)
     if (!bytes)
@@ -109,7 +109,7 @@ export class Transport {
   async open(
     method: Method,
     path: string,
-    { params, query, body, signal }: Request,
+    { params, query, body, signal }: ApiRequest,
   ): Promise<Response> {
     const { url, testnet, apiKey, fetch: send = fetch } = this.#options
     const target = new URL(`${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`)
@@ -127,7 +127,7 @@ export class Transport {
         'The token or the API key has letters that no key has.',
       )
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
-    const response = await send(target, init).catch(throwUnreachable)
+    const response = await send(target, init).catch(throwServiceUnreachable)
     if (response.ok) return response
     const bytes = (await readBytesUpTo(response, MOST_ERROR)) ?? new Uint8Array(0)
     throw errorOfResponse(response, parseJsonOrText(new TextDecoder().decode(bytes)))
@@ -146,7 +146,7 @@ export async function readBytesUpTo(response: Response, most: number): Promise<U
   // not every browser can iterate a stream
   const reader = response.body?.getReader()
   for (;;) {
-    const { done, value } = (await reader?.read().catch(throwUnreachable)) ?? { done: true }
+    const { done, value } = (await reader?.read().catch(throwServiceUnreachable)) ?? { done: true }
     if (done) break
     length += value.length
     if (length > most) {

@@ -120,7 +120,7 @@ export class Daemon {
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
-  /** @throws Error with one sentence when a chain, or the database in these roles, can't be used */
+  /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
   async start(): Promise<void> {
     const { roles } = this.#config
     const opening = {

@@ -47,7 +47,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   protected readonly place: ChainRowKey
   protected readonly key: ChainRowKey | null
   readonly #options: SolanaRelayerOptions
-  /** Number of changes in the current step. */
+  /** Number of job rows that the current step has stored. */
   #stored = 0
 
   constructor(options: SolanaRelayerOptions) {

@@ -3,7 +3,7 @@ import { notifyNetwork } from '../db/pg/notify.js'
 import { JOB_KIND, JOB_STATE, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWholeNumber } from './chains/actions.js'
-import { withPostgres } from './processes/postgresClient.js'
+import { withPostgresClient } from './processes/postgresClient.js'
 
 export interface Bridge {
   /** Delivers no message before `release`: the status of their transactions stays `bridging`. */
@@ -31,9 +31,9 @@ const KEEP = `${NAME}_keep`
  * Controls the delivery of messages between a local world's chains. Database triggers give the relayer's new delivery
  * jobs a later time. The daemon does not know about the triggers and does all other work.
  */
-export function createBridge(databaseUrl: string): Bridge {
+export function createBridgeControls(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
-    withPostgres(databaseUrl, async (client) => {
+    withPostgresClient(databaseUrl, async (client) => {
       await client.query('BEGIN')
       await work(client)
       await client.query('COMMIT')

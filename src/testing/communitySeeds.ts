@@ -13,9 +13,9 @@ import {
 } from './world.js'
 
 /** Community whose names are free. `accounts.evm[0]` holds its name on each network. */
-export const OPEN_COMMUNITY = 'club'
+export const OPEN_COMMUNITY_NAME = 'club'
 /** Community whose names are paid. `accounts.evm[0]` holds its name on each network. */
-export const PAID_COMMUNITY = 'guild'
+export const PAID_COMMUNITY_NAME = 'guild'
 
 /** Price of a name of the paid community in a chain's gas token, wei. */
 const COIN_AMOUNT = parseEther('0.001')
@@ -37,17 +37,17 @@ export async function seedCommunities(
   const recipient = lowerCaseAddress(operatorAccount('treasurer').address)
   const prices = [...pricesOf(chains, recipient), ...clusters.map(({ price }) => price)]
   const client = new Client({ url: at.api, testnet: network === 'testnet' })
-  const owned = await client.addressesOf([OPEN_COMMUNITY, PAID_COMMUNITY])
+  const owned = await client.addressesOf([OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME])
   if (owned.length < 2 || owned.some(({ address }) => address !== admin.address)) return undefined
   await client.signIn(privateKeyToAccount(admin.privateKey))
   const set = (name: string, body: { prices?: typeof prices }) =>
     client.request('PUT', '/v1/communities/{name}', { params: { name }, body })
-  await set(OPEN_COMMUNITY, {})
-  await set(PAID_COMMUNITY, { prices })
+  await set(OPEN_COMMUNITY_NAME, {})
+  await set(PAID_COMMUNITY_NAME, { prices })
   return {
     admin: admin.address,
-    open: { name: OPEN_COMMUNITY },
-    paid: { name: PAID_COMMUNITY, prices },
+    open: { name: OPEN_COMMUNITY_NAME },
+    paid: { name: PAID_COMMUNITY_NAME, prices },
   }
 }
 

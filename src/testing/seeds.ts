@@ -3,18 +3,23 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../chains/evm/bridge/calls.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
-import { type LocalChain, localClients, mineQuickly, walletClientOf } from './chains/localChain.js'
+import {
+  type LocalChain,
+  localChainClients,
+  mineQuickly,
+  walletClientOf,
+} from './chains/localChain.js'
 import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
 import { waitForReceipt } from './chains/receipt.js'
-import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
+import { OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
 import {
-  addressAsWord,
+  addressAsBytes32,
   lowerCaseAddress,
   operatorAccount,
   type Seed,
   seededCommunityOwner,
-  type WorldOperator,
+  type WorldOperatorRole,
 } from './world.js'
 
 /** Name for which two wallets bid. */
@@ -77,7 +82,7 @@ async function seedBids(chain: LocalChain): Promise<Bids> {
     await placeBid(chain, operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI),
     await placeBid(chain, operatorAccount('seedLoser'), [CONTESTED_NAME], SECOND_FEE_WEI),
     await placeBid(chain, operatorAccount('neighbour'), [NEIGHBOUR_NAME], SECOND_FEE_WEI),
-    await placeBid(chain, admin, [OPEN_COMMUNITY, PAID_COMMUNITY], SECOND_FEE_WEI),
+    await placeBid(chain, admin, [OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME], SECOND_FEE_WEI),
   ])
   return { finalized: finalized!, lost: lost! }
 }
@@ -108,10 +113,13 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
  */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const word = toHex(nameToWord(CONTESTED_NAME))
-  const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
+  const logs = await localChainClients(chain).reader.getLogs({
+    ...ofContract(chain),
+    event: bidEvent,
+  })
   const bids = logs.filter((log) => log.args.name === word)
-  const txOf = (operator: WorldOperator) =>
-    bids.find((log) => log.args.from === addressAsWord(operatorAccount(operator).address))
+  const txOf = (operator: WorldOperatorRole) =>
+    bids.find((log) => log.args.from === addressAsBytes32(operatorAccount(operator).address))
       ?.transactionHash
   const finalized = txOf('seedOwner')
   const lost = txOf('seedLoser')
@@ -125,7 +133,7 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
  * at every start.
  */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
-  const { reader } = localClients(chain)
+  const { reader } = localChainClients(chain)
   const account = operatorAccount('seedWaiter')
   const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
   const fixed = { type: 'eip1559', chainId: chain.chainId, nonce: UNREACHED_NONCE } as const
@@ -138,8 +146,11 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
-  const sending = { event: sentEvent, args: { from: addressAsWord(account.address) } }
-  const [found] = await localClients(chain).reader.getLogs({ ...ofContract(chain), ...sending })
+  const sending = { event: sentEvent, args: { from: addressAsBytes32(account.address) } }
+  const [found] = await localChainClients(chain).reader.getLogs({
+    ...ofContract(chain),
+    ...sending,
+  })
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBidsCalldata([{ name: TRAVELLING_NAME, amountWei }], null)
@@ -163,7 +174,7 @@ const ofContract = ({ config }: LocalChain) => ({
 
 /** Sends transactions and waits until they are confirmed. @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
-  const { reader, test } = localClients(chain)
+  const { reader, test } = localChainClients(chain)
   const hashes = await mineQuickly(chain, async () => {
     const sent = await send()
     for (const hash of sent)

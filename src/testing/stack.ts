@@ -1,18 +1,18 @@
 import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
-import { type Bridge, createBridge } from './bridge.js'
+import { type Bridge, createBridgeControls } from './bridge.js'
 import { assertWholeNumber, WorldError } from './chains/actions.js'
 import type { LocalChain } from './chains/localChain.js'
 import {
-  type ChainDefinition,
   type ChainLabel,
   chooseLocalChains,
   type HubLabel,
+  type LocalChainDefinition,
   type NetworkOf,
 } from './chains/localChains.js'
 import type { LocalNodeCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
-import { setEnsGatewayOfHubs, writeLocalChains } from './contracts/localContracts.js'
+import { setEnsGatewayOfHubs, writeLocalChainsFiles } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
 import { startLocalNodeClusters } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
@@ -35,7 +35,7 @@ import {
   type Seed,
   type World,
   type WorldNetwork,
-  worldAccounts,
+  worldEvmAccounts,
   writeWorld,
 } from './world.js'
 
@@ -143,7 +143,7 @@ export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'ma
 
 async function build<N extends Network>(
   sandbox: Sandbox,
-  definitions: readonly ChainDefinition[],
+  definitions: readonly LocalChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
   // a killed start may have left the files. They are written again once this world is ready
@@ -169,7 +169,7 @@ async function build<N extends Network>(
   const clusters = Object.values(started).filter((cluster) => cluster !== undefined)
   const hubs = hubsOf(chains)
   await setEnsGatewayOfHubs(hubs, at.api)
-  writeLocalChains(sandbox.home, chains, clusters, blockMs)
+  writeLocalChainsFiles(sandbox.home, chains, clusters, blockMs)
   const daemon = {
     ...at,
     port,
@@ -192,7 +192,7 @@ async function build<N extends Network>(
     networks: Object.fromEntries(
       hubs.map((hub, index) => [hub.network, describeNetwork(chains, hub, clusters, index)]),
     ) as Record<N, WorldNetwork>,
-    accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
+    accounts: { evm: worldEvmAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds, clusters)
@@ -200,7 +200,7 @@ async function build<N extends Network>(
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
-  const bridge = createBridge(database.url)
+  const bridge = createBridgeControls(database.url)
   let stopped: Promise<void> | undefined
   return {
     ...world,

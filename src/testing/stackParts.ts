@@ -5,10 +5,10 @@ import type { Network } from '../registry/primitives/network.js'
 import { WorldError } from './chains/actions.js'
 import { attachChain } from './chains/attachedChain.js'
 import { type LocalChain, startLocalChain } from './chains/localChain.js'
-import type { ChainDefinition, ChainLabel } from './chains/localChains.js'
+import type { ChainLabel, LocalChainDefinition } from './chains/localChains.js'
 import {
   chainsFilePath,
-  connectChains,
+  connectHubsAndSpokes,
   readPreviousLocalChains,
 } from './contracts/localContracts.js'
 import {
@@ -17,7 +17,7 @@ import {
   startDaemonProcess,
 } from './processes/daemonProcess.js'
 import { writeAtomically } from './processes/files.js'
-import { freePort, isPortFree } from './processes/ports.js'
+import { chooseFreePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
@@ -52,7 +52,7 @@ export async function requireFreePort(
   variable: string,
   wanted: number | undefined,
 ): Promise<number> {
-  if (wanted === undefined || wanted === 0) return freePort()
+  if (wanted === undefined || wanted === 0) return chooseFreePort()
   if (!(await isPortFree(wanted)))
     throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
   return wanted
@@ -102,7 +102,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
 /** The port of the earlier start, so that an open database client keeps working, or else a free port. */
 async function lastPort(file: string): Promise<number> {
   const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
-  const port = last > 0 && (await isPortFree(last)) ? last : await freePort()
+  const port = last > 0 && (await isPortFree(last)) ? last : await chooseFreePort()
   writeAtomically(file, String(port))
   return port
 }
@@ -113,7 +113,7 @@ export type AttachedRpcUrls = Readonly<Partial<Record<ChainLabel, string>>>
 /** Starts the chains that are not attached, deploys the contracts on all chains, and connects hubs and spokes. */
 export async function startChains(
   sandbox: Sandbox,
-  definitions: readonly ChainDefinition[],
+  definitions: readonly LocalChainDefinition[],
   blockMs: number,
   attached: AttachedRpcUrls = {},
 ): Promise<LocalChain[]> {
@@ -137,13 +137,13 @@ export async function startChains(
         : attachChain(definition, hubEid, rpcUrl)
     }),
   )
-  await connectChains(chains)
+  await connectHubsAndSpokes(chains)
   for (const { label, rpcUrl, chainId } of chains)
     sandbox.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
   return chains
 }
 
-export interface DaemonLocation {
+export interface LocalDaemonSettings {
   ops: string
   databaseUrl: string
   port: number
@@ -154,7 +154,7 @@ export interface DaemonLocation {
 /** Complete environment variables of a local world's daemon, with all keys. */
 export const daemonEnvironment = (
   home: string,
-  at: Omit<DaemonLocation, 'ops'>,
+  at: Omit<LocalDaemonSettings, 'ops'>,
 ): DaemonEnvironment => ({
   LOG_FORMAT: 'json',
   DRAIN_SECONDS: '0',
@@ -172,7 +172,7 @@ export const daemonEnvironment = (
 })
 
 /** Starts the daemon and waits until it is ready. */
-export async function startDaemon(sandbox: Sandbox, at: DaemonLocation): Promise<void> {
+export async function startDaemon(sandbox: Sandbox, at: LocalDaemonSettings): Promise<void> {
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),

@@ -152,18 +152,18 @@ export function testAccount(addressIndex: number, accountIndex = 0): TestAccount
 }
 
 /** The ten well-known accounts of local Ethereum tools, with lower-case addresses. */
-export function worldAccounts(): EvmAccount[] {
+export function worldEvmAccounts(): EvmAccount[] {
   return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
     const { address, privateKey } = testAccount(addressIndex)
     return { address: lowerCaseAddress(address), privateKey }
   })
 }
 
-/** The first of `worldAccounts`, which holds the seeded communities. The seeds use no other account of that list. */
-export const seededCommunityOwner = (): EvmAccount => worldAccounts()[0]!
+/** The first of `worldEvmAccounts`, which holds the seeded communities. The seeds use no other account of that list. */
+export const seededCommunityOwner = (): EvmAccount => worldEvmAccounts()[0]!
 
 /** Roles of the accounts that the local world uses for its own work on EVM chains. */
-export type WorldOperator = (typeof OPERATORS)[number]
+export type WorldOperatorRole = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
   'owner',
@@ -179,8 +179,8 @@ const OPERATORS = [
   'ensGateway',
 ] as const
 
-/** Account of a role in the local world. It is not among `worldAccounts`. */
-export function operatorAccount(operator: WorldOperator): TestAccount {
+/** Account of a role in the local world. It is not among `worldEvmAccounts`. */
+export function operatorAccount(operator: WorldOperatorRole): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
@@ -190,7 +190,7 @@ export const operatorAddresses = (): Hex[] =>
 export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() as Hex
 
 /** An EVM address left-padded to 32 bytes. */
-export const addressAsWord = (address: Hex): Hex => pad(lowerCaseAddress(address))
+export const addressAsBytes32 = (address: Hex): Hex => pad(lowerCaseAddress(address))
 
 /** Path of the file that describes a home folder's local world. */
 const worldFile = (home: string): string => path.join(home, 'stack.json')

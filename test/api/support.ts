@@ -26,7 +26,7 @@ import { addressToWord, parseAddress } from '../../src/registry/primitives/addre
 import { bigIntToWord, fromHex, txKeyOfHash } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { expectDeclaredError } from '../support/declaredErrors.js'
 import { startMigrated } from '../support/migrated.js'
@@ -240,7 +240,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
         label,
         role: 'hub',
         chainId: options.chainId ?? 31_337,
-        rpcUrls: [options.rpcUrls?.[label] ?? `http://127.0.0.1:${await freePort()}`],
+        rpcUrls: [options.rpcUrls?.[label] ?? `http://127.0.0.1:${await chooseFreePort()}`],
         contract: options.contract ?? `0x${'11'.repeat(20)}`,
         confirmation: { blocks: 2 },
       })),

@@ -23,7 +23,7 @@ import { ChainUnavailableError, type EvmChainPort } from '../../src/chains/chain
 import { createSmartWalletSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import type { RpcError } from '../../src/chains/rpc/errors.js'
 import { createEvmRpc } from '../../src/chains/rpc/evm.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
 
@@ -215,7 +215,7 @@ describe('a node that accepts every signature', () => {
   })
 
   it('is not enough beside an unavailable node: the check waits for two answers', async () => {
-    const away = `http://127.0.0.1:${await freePort()}`
+    const away = `http://127.0.0.1:${await chooseFreePort()}`
     const honest = urls[1]!
     for (const rpcUrls of [
       [away, honest],
@@ -261,7 +261,7 @@ describe('an unavailable or wrong chain', () => {
     })
     const rpc = createEvmRpc({
       label: 'test',
-      urls: [`http://127.0.0.1:${await freePort()}`],
+      urls: [`http://127.0.0.1:${await chooseFreePort()}`],
       chainId: 31_337,
     })
     for (const one of [other, rpc])

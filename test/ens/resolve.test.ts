@@ -3,7 +3,7 @@ import { getAddress, type Hex, toCoinType, toHex, zeroAddress } from 'viem'
 import { normalize } from 'viem/ens'
 import { describe, expect, it } from 'vitest'
 import { createEnsGateway } from '../../src/ens/gateway.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { bid, randomAddress, secondApi } from '../api/support.js'
 import { encode } from '../contracts/support/ens.js'
 import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js'
@@ -135,7 +135,10 @@ it('names of both networks resolve through a second process with the key while t
   const sendTo = (...urls: string[]) =>
     contracts.succeed(contracts.tx(encode('setUrls', [urls]), contracts.owner))
   // the last gateway URL takes a POST
-  await sendTo(`http://127.0.0.1:${await freePort()}/{sender}/{data}.json`, `${second.url}/ens`)
+  await sendTo(
+    `http://127.0.0.1:${await chooseFreePort()}/{sender}/{data}.json`,
+    `${second.url}/ens`,
+  )
   for (const name of ['seedling.bundles.eth', 'tester.testers.eth'])
     for (const [library, resolve] of Object.entries(addressBy))
       expect(await resolve(name), `${name} by ${library}`).not.toBeNull()

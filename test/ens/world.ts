@@ -9,7 +9,7 @@ import {
 } from '../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
 import { createPrimaryNameReader } from '../../src/ens/primary.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
@@ -26,7 +26,7 @@ export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
  * and ordinary clients. `serve` replaces the gateway.
  */
 export async function startEnsWorld() {
-  const url = `http://127.0.0.1:${await freePort()}`
+  const url = `http://127.0.0.1:${await chooseFreePort()}`
   const contracts = await startContracts([`${url}/ens/{sender}/{data}.json`])
   const { rpcUrl, owner, resolver } = contracts
   const registry = await contracts.deploy(

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
 import { replaceNewestBlocks } from '../support/miner.js'
@@ -56,7 +60,7 @@ async function act(random: () => number): Promise<void> {
     { length: integerBetween(random(), 1, 4) },
     () => `name-${integerBetween(random(), 0, 99)}`,
   )
-  const amountWei = BigInt(pickFrom(random(), [1, 2, 3, 5])) * MINIMUM_WEI
+  const amountWei = BigInt(pickElement(random(), [1, 2, 3, 5])) * MINIMUM_WEI
   await world.bid(integerBetween(random(), 0, 7), [...new Set(names)], { amountWei })
 }
 
@@ -88,7 +92,7 @@ async function written({ pool, state }: LoneIndexer) {
 describe('a watch-only hub gives the same journal and tables, in whatever steps its blocks were read', () => {
   it.each(SEEDS)('seed %i', async (seed) => {
     const startBlock = (await head()) + 1
-    const random = randomSequence(seed, 'chain')
+    const random = seededRandomSequence(seed, 'chain')
     const minimum = [0, 7, 8, 60, 61, 150, 400].map((after) => ({
       fromBlock: startBlock + after,
       wei: String(BigInt(integerBetween(random(), 0, 4)) * MINIMUM_WEI),
@@ -105,7 +109,7 @@ describe('a watch-only hub gives the same journal and tables, in whatever steps 
       await act(random)
       for (const [n, { looks, restarts }] of HABITS.entries()) {
         const lone = under[n]!
-        const own = randomSequence(seed, 'indexer', n, i)
+        const own = seededRandomSequence(seed, 'indexer', n, i)
         if (own() < restarts) await lone.restart()
         if (own() < looks)
           for (let steps = integerBetween(own(), 1, 3); steps > 0; steps--)

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
 
@@ -13,7 +13,7 @@ let silent: net.Server
 let other: Anvil
 let silentUrl = ''
 beforeAll(async () => {
-  const port = await freePort()
+  const port = await chooseFreePort()
   silentUrl = `http://127.0.0.1:${port}`
   silent = net.createServer(() => {}).listen(port, '127.0.0.1')
   ;[world, other] = await Promise.all([startHubWorld(), startAnvil({ chainId: 900_000_002 })])

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { initialRunningHashes } from '../../src/chains/evm/record.js'
 import { RangeFetcher } from '../../src/indexer/evm/rangeFetcher.js'
-import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../src/testing/faultProxy/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
 
@@ -249,7 +253,7 @@ describe('nodes with limitations', () => {
 it(
   `no lie of ${RUNS} liars beside an honest node with faults is indexed (seed ${SEED})`,
   async () => {
-    const random = randomSequence(SEED, 'falters')
+    const random = seededRandomSequence(SEED, 'falters')
     const lie = { block: -1, name: 'gift', isOn: false }
     let fault: string | null = null
     let count = 0
@@ -267,7 +271,7 @@ it(
       if (random() < 0.2) await lone.restart()
       lie.isOn = true
       count = 0
-      fault = pickFrom(random(), Object.keys(FAULTS))
+      fault = pickElement(random(), Object.keys(FAULTS))
       await drive(lone, integerBetween(random(), 1, 4))
       const { nextBlock } = lone.indexer.state
       expect(await journalled(lone), `${fault}, run ${run}`).toEqual(await onChain(nextBlock - 1))

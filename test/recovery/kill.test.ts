@@ -6,7 +6,11 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { localClients, mineQuickly, walletClientOf } from '../../src/testing/chains/localChain.js'
+import {
+  localChainClients,
+  mineQuickly,
+  walletClientOf,
+} from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { createDatabase, startStack, until } from '../../src/testing/index.js'
 import { useWorld } from '../support/useWorld.js'
@@ -30,7 +34,7 @@ beforeAll(async () => {
 /** Registrations spread over a gap of more blocks than the indexer follows one by one. */
 async function sendBatches(): Promise<void> {
   const { hub } = stack.networks.mainnet
-  const { reader, test } = localClients(hub)
+  const { reader, test } = localChainClients(hub)
   const accounts = stack.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
   for (let batch = 0; batch < BATCHES; batch++) {
     const names = Array.from({ length: NAMES_A_BATCH }, (_, i) =>
@@ -104,7 +108,7 @@ async function bid(name: string): Promise<Hex> {
     value: MINIMUM_WEI,
     args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
   })
-  await waitForReceipt(localClients(hub).reader, tx)
+  await waitForReceipt(localChainClients(hub).reader, tx)
   return tx
 }
 
@@ -128,7 +132,7 @@ describe('a daemon that is killed while it follows the chain', () => {
     const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
     try {
       const { hub } = stack.networks.mainnet
-      const { reader } = localClients(hub)
+      const { reader } = localChainClients(hub)
       const { rows } = await pool.query<{ name: string; actor: Buffer }>(
         'SELECT n.name, j.actor FROM names n JOIN journal j USING (network, seq) WHERE n.outcome = 1',
       )

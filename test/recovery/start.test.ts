@@ -8,7 +8,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { STOP_TIMEOUT_MS } from '../../src/daemon/daemon.js'
 import { createDatabase } from '../../src/testing/index.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
 import { useServer } from '../support/database.js'
@@ -178,7 +178,7 @@ it.skipIf(process.platform !== 'linux')(
   'a full disk under the log neither ends the daemon nor keeps it',
   async () => {
     const { command, args } = await programCommand('cli')
-    const port = await freePort()
+    const port = await chooseFreePort()
     const full = openSync('/dev/full', 'w')
     const env = {
       ...process.env,

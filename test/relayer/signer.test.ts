@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/relayerAccount.js'
 import { answerTypedData } from '../../src/ens/answer.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import {
   spawnChild,
   type WatchedChild,
@@ -25,7 +25,7 @@ let world: BridgeWorld
 let port: number
 let signer: WatchedChild
 beforeAll(async () => {
-  port = await freePort()
+  port = await chooseFreePort()
   ;[world, signer] = await Promise.all([startBridgeWorld(), startSigner()])
 }, 60_000)
 afterAll(async () => {

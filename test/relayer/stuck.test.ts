@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { outboxProblems } from '../../src/relayer/report.js'
-import { createBridge } from '../../src/testing/bridge.js'
+import { createBridgeControls } from '../../src/testing/bridge.js'
 import type { SteppedRelayer } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { mineAt } from '../support/miner.js'
@@ -120,7 +120,7 @@ describe('what is stuck', () => {
   })
 
   it('what a test holds back: it stays so over a restart and new funds, and goes on once it is released', async () => {
-    const bridge = createBridge(world.postgres.url)
+    const bridge = createBridgeControls(world.postgres.url)
     await bridge.hold()
     const guid = await world.send(0, ['held'])
     await world.run(await world.restart())

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { inject } from 'vitest'
 import { lockFile } from '../../src/testing/processes/files.js'
-import { startProgramsFrom } from '../../src/testing/processes/programs.js'
+import { useBuiltPrograms } from '../../src/testing/processes/programs.js'
 
 /**
  * The programs that tests start as processes of their own, bundled with their packages: a daemon is up after 0.5 s of
@@ -50,7 +50,7 @@ export async function builtProgram(folder: string, program: string): Promise<str
  */
 export function startBuiltPrograms(name: string): void {
   const folder = join(ROOT, `dist-test-${name}-${process.pid}`)
-  startProgramsFrom((program) => builtProgram(folder, program))
+  useBuiltPrograms((program) => builtProgram(folder, program))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 

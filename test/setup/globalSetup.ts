@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, type World } from '../../src/testing/index.js'
-import { startProgramsFrom } from '../../src/testing/processes/programs.js'
+import { useBuiltPrograms } from '../../src/testing/processes/programs.js'
 import { recordGolden } from '../golden/journal.js'
 import { builtProgram } from './built.js'
 import { expectSharedWorld, shareWorld, signalSharedWorld } from './signals.js'
@@ -27,7 +27,7 @@ export default function setup(project: TestProject): () => Promise<void> {
   project.provide('home', home)
   expectSharedWorld(path.join(home, 'processes'))
   const { programs } = project.getProvidedContext()
-  startProgramsFrom((program) => builtProgram(programs, program))
+  useBuiltPrograms((program) => builtProgram(programs, program))
   const starting = startStack({ home, blockMs: BLOCK_MS }).then(share, (error: Error) =>
     shareWorld(error),
   )

@@ -7,9 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import { addSolanaCommands } from '../../src/cli/solana/commands.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
-import { keypairOfAccount, solanaOperator } from '../../src/testing/solana/accounts.js'
+import { keypairOfAccount, solanaOperatorKeypair } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { confirmSolana, sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
+import {
+  sendSolanaTransaction,
+  waitForSolanaConfirmation,
+} from '../../src/testing/solana/sendSolana.js'
 import { runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
 
@@ -57,16 +60,16 @@ async function send(signer: Keypair, ...args: string[]): Promise<void> {
   expect(stderr).toContain(`To be signed by ${signer.publicKey.toBase58()}`)
   const tx = Transaction.from(Buffer.from(stdout, 'base64'))
   tx.sign(signer)
-  await confirmSolana(connection, [await connection.sendRawTransaction(tx.serialize())])
+  await waitForSolanaConfirmation(connection, [await connection.sendRawTransaction(tx.serialize())])
 }
 
 const show = async () => JSON.parse((await run('show')).stdout)
-const deployer = solanaOperator('deployer')
+const deployer = solanaOperatorKeypair('deployer')
 const keyOf = (index: number) => keypairOfAccount(solana.accounts[index]!)
 
 describe('clusterd solana', () => {
   it('shows the program, rotates the relay key and hands the admin authority over', async () => {
-    const treasuryAuthority = solanaOperator('treasurer').publicKey.toBase58()
+    const treasuryAuthority = solanaOperatorKeypair('treasurer').publicKey.toBase58()
     expect(await show()).toMatchObject({
       adminAuthority: deployer.publicKey.toBase58(),
       proposedAdmin: null,
@@ -94,7 +97,7 @@ describe('clusterd solana', () => {
   it('takes out what is kept', async () => {
     const payer = keyOf(2)
     const relay = keypairOfAccount(solana.relayAuthority)
-    const treasurer = solanaOperator('treasurer')
+    const treasurer = solanaOperatorKeypair('treasurer')
     const registrar = createRegistrarClient(solana.programId)
     const key = { payer: payer.publicKey, quoteId: Buffer.alloc(32, 5), sequence: 1n }
     const terms = {
@@ -111,7 +114,9 @@ describe('clusterd solana', () => {
       payer,
       relay,
     )
-    await confirmSolana(connection, [await connection.sendRawTransaction(tx.serialize())])
+    await waitForSolanaConfirmation(connection, [
+      await connection.sendRawTransaction(tx.serialize()),
+    ])
     const to = Keypair.generate().publicKey
     await send(treasurer, 'withdraw', '8000000', '--to', to.toBase58())
     expect(await connection.getBalance(to)).toBe(8_000_000)
@@ -153,7 +158,7 @@ describe('clusterd solana', () => {
     expect(JSON.parse((await at('upgrade-check')).stdout)).toEqual({ ...checked, sha256 })
 
     const relay = solana.relayAuthority.address
-    const treasury = solanaOperator('treasurer').publicKey.toBase58()
+    const treasury = solanaOperatorKeypair('treasurer').publicKey.toBase58()
     const own = payer.publicKey.toBase58()
     const roles = [
       '--upgrade-authority',

@@ -1,5 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
-import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../src/testing/faultProxy/random.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle } from './support.js'
@@ -40,7 +44,7 @@ const FAULTS = [
 it(
   `of ${RUNS} liars beside an honest node that falters none has a payment accepted (seed ${SEED})`,
   async () => {
-    const random = randomSequence(SEED, 'solana falters')
+    const random = seededRandomSequence(SEED, 'solana falters')
     honest = await startSolanaProxy(world.solana.rpcUrl)
     const accepted = async () =>
       (await world.rows()).filter(({ confirmed }) => confirmed).map(({ name }) => name)
@@ -55,7 +59,7 @@ it(
         { length: integerBetween(random(), 1, 3) },
         (_, i) => `true-${run}-${i}`,
       )
-      const { code, message, methods } = pickFrom(random(), FAULTS)
+      const { code, message, methods } = pickElement(random(), FAULTS)
       let left = random() < 0.4 ? 1 : Number.POSITIVE_INFINITY
       world.proxy.alter = renaming('true', 'fake')
       honest.errorOf = (method) =>

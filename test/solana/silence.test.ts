@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { chainProblem } from '../../src/ops/chainState.js'
-import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../src/testing/faultProxy/random.js'
 import { type Alter, type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle, without, withState } from './support.js'
@@ -280,13 +284,13 @@ it(
   async () => {
     const paid = await names()
     for (let run = 0; run < RUNS; run++) {
-      const random = randomSequence(SEED, 'solana', run)
+      const random = seededRandomSequence(SEED, 'solana', run)
       const honest = await another()
       const nodes = random() < 0.5 ? [liar, honest] : [honest, liar]
       const { watching } = await watch(nodes)
       const chosen = newName()
-      const fault = pickFrom(random(), Object.keys(FAULTS))
-      const lie = pickFrom(random(), Object.keys(LIES))
+      const fault = pickElement(random(), Object.keys(FAULTS))
+      const lie = pickElement(random(), Object.keys(LIES))
       const isLate = random() < 0.3
       const signature = await world.pay(world.payer(integerBetween(random(), 0, 2)), chosen.name)
       paid.push(chosen.name)

@@ -10,7 +10,7 @@ import { watchProgramLogs } from '../../src/chains/rpc/logs.js'
 import { ChainMismatchError } from '../../src/db/journal/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
-import { confirmSolana } from '../../src/testing/solana/sendSolana.js'
+import { waitForSolanaConfirmation } from '../../src/testing/solana/sendSolana.js'
 import { testProgram } from '../setup/built.js'
 import type { WatcherOrder } from './child.js'
 import { useSolanaWorld } from './solanaWorld.js'
@@ -321,7 +321,7 @@ async function versioned(name: string): Promise<void> {
   })
   const tx = new VersionedTransaction(message.compileToV0Message())
   tx.sign([payer])
-  await confirmSolana(world.connection, [
+  await waitForSolanaConfirmation(world.connection, [
     await world.connection.sendTransaction(tx, { skipPreflight: true }),
   ])
 }

@@ -4,7 +4,7 @@ import {
   testBatchAbi,
   testBatchBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
-import { localClients, walletClientOf } from '../../src/testing/chains/localChain.js'
+import { localChainClients, walletClientOf } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 
 interface At {
@@ -20,7 +20,7 @@ export interface BatchCall {
 
 /** Deploys a wallet that makes several calls in one transaction. */
 export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<Address> {
-  const { reader } = localClients(at)
+  const { reader } = localChainClients(at)
   const hash = await walletClientOf(at, account).deployContract({
     abi: testBatchAbi,
     bytecode: testBatchBytecode,

@@ -9,7 +9,7 @@ import {
   deployMessageLibrary,
   deploySpoke,
   ETH_TO_ETH_MESSAGE_PRICE,
-  type HubSettings,
+  type HubDeploymentSettings,
 } from '../../src/testing/contracts/deploy.js'
 import { testAccount } from '../../src/testing/world.js'
 
@@ -46,7 +46,7 @@ export function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: He
   return deployEnds(deployerOf(hub), deployerOf(spoke), { owner, pauser: owner, relayer })
 }
 
-type Roles = Pick<HubSettings, 'owner' | 'pauser' | 'relayer' | 'deliverLimitWei'>
+type Roles = Pick<HubDeploymentSettings, 'owner' | 'pauser' | 'relayer' | 'deliverLimitWei'>
 
 /** Deploys hub and spoke with their message libraries, and connects them. @param price of the spoke's messages */
 export async function deployEnds(

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import {
   spawnChild,
   type WatchedChild,
@@ -50,8 +50,8 @@ export async function startClusterd(
     : await programCommand('cli')
   const folder = mkdtempSync(join(tmpdir(), 'clusterd-process-'))
   const logFile = join(folder, 'log')
-  const port = await freePort()
-  const opsPort = await freePort()
+  const port = await chooseFreePort()
+  const opsPort = await chooseFreePort()
   const ports = { PORT: String(port), OPS_PORT: String(opsPort) }
   const ops = `http://127.0.0.1:${opsPort}`
   let child: WatchedChild

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgres } from '../../src/testing/processes/postgresClient.js'
+import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { useFolder } from './folder.js'
 import { startMigrated } from './migrated.js'
 import { useWorld } from './useWorld.js'
@@ -25,7 +25,7 @@ export function useDatabase(connections = 4): Pick<Postgres, 'url' | 'port'> & {
 /** Runs a statement by a connection of its own. */
 export async function queryOn<Row>(url: string, sql: string): Promise<Row[]> {
   let rows: Row[] = []
-  await withPostgres(url, async (client) => {
+  await withPostgresClient(url, async (client) => {
     rows = (await client.query(sql)).rows
   })
   return rows

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { choosePostgresUser, postgresCommand } from '../../src/testing/processes/postgres.js'
 import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 
@@ -38,7 +38,7 @@ export async function startInstalledPostgres(folder: string) {
     '--no-sync',
   ])
   execFileSync(initdb, initArgs, { ...user.ids, cwd: '/', stdio: 'pipe' })
-  const port = await freePort()
+  const port = await chooseFreePort()
   const settings = [
     '-c',
     'listen_addresses=127.0.0.1',

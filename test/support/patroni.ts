@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { choosePostgresUser, postgresCommand } from '../../src/testing/processes/postgres.js'
 import {
   isProcessAlive,
@@ -135,8 +135,8 @@ async function createOwner(url: string): Promise<void> {
 
 /** Starts etcd: one is enough, since none of the outages is its own. @returns its port for clients */
 async function startEtcd(home: string, ended: (() => Promise<unknown>)[]): Promise<number> {
-  const port = await freePort()
-  const peerPort = await freePort()
+  const port = await chooseFreePort()
+  const peerPort = await chooseFreePort()
   const url = `http://127.0.0.1:${port}`
   const peerUrl = `http://127.0.0.1:${peerPort}`
   const child = await spawnChild({
@@ -173,7 +173,7 @@ async function startHaproxy(
   nodes: readonly LocalNode[],
   ended: (() => Promise<unknown>)[],
 ): Promise<number[]> {
-  const ports = await Promise.all(['primary', ...NODES].map(() => freePort()))
+  const ports = await Promise.all(['primary', ...NODES].map(() => chooseFreePort()))
   let text = example('haproxy.cfg')
   ports.forEach((port, i) => {
     text = replaced(text, `127.0.0.1:500${i}`, `127.0.0.1:${port}`, `bind 127.0.0.1:500${i}`)
@@ -229,8 +229,8 @@ async function createNode(
   dcs: Readonly<Record<string, number>>,
 ): Promise<LocalNode> {
   const name = `node${number}`
-  const port = await freePort()
-  const restPort = await freePort()
+  const port = await chooseFreePort()
+  const restPort = await chooseFreePort()
   // others reach the node, and it reaches etcd, through these
   const [etcd, postgres, rest] = await Promise.all(
     [etcdPort, port, restPort].map((to) => startTcpProxy({ port: to })),

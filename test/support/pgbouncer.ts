@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 
 const NOBODY = 65_534
@@ -23,7 +23,7 @@ export const hasPgbouncer = COMMAND !== undefined
 export async function startPgbouncer(serverUrl: string, poolSize: number, wantedPort?: number) {
   const server = new URL(serverUrl)
   const folder = mkdtempSync(join(tmpdir(), 'clusterd-pgbouncer-'))
-  const port = wantedPort ?? (await freePort())
+  const port = wantedPort ?? (await chooseFreePort())
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(
     file,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, isPortFree } from '../../src/testing/processes/ports.js'
+import { chooseFreePort, isPortFree } from '../../src/testing/processes/ports.js'
 import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 import { placed, read } from './topologyFiles.js'
 
@@ -39,7 +39,7 @@ function proxyProgram(
       // for the users that it changes to
       chmodSync(folder, 0o755)
       mkdirSync(join(folder, 'logs'))
-      const port = await freePort()
+      const port = await chooseFreePort()
       const file = join(folder, 'proxy.conf')
       writeFileSync(file, configOf(port, folder))
       const logFile = join(folder, 'proxy.log')
@@ -71,7 +71,7 @@ export const HAPROXY = proxyProgram('haproxy', 'haproxy.cfg', (file) => ['-db', 
 
 /** Starts a proxy as examples/deploy/topology has it, before one API. @param apiPort for all of its processes */
 export async function startExample(program: ProxyProgram, apiPort: number): Promise<RunningProxy> {
-  const opsPort = await freePort()
+  const opsPort = await chooseFreePort()
   const places = new Map([1, 2, 3].map((n) => [`api-${n}:3000`, apiPort]))
   return program.start((port) =>
     placed(read(program.example), places)

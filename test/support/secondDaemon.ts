@@ -5,7 +5,7 @@ import {
   type DaemonProcess,
   startDaemonProcess,
 } from '../../src/testing/processes/daemonProcess.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 
 export interface SecondDaemon {
@@ -18,8 +18,8 @@ export interface SecondDaemon {
 
 /** Starts a daemon with all roles beside the stack's own, on the same database and chains. The caller kills it. */
 export async function startSecondDaemon(stack: Stack<'mainnet'>): Promise<SecondDaemon> {
-  const port = await freePort()
-  const opsPort = await freePort()
+  const port = await chooseFreePort()
+  const opsPort = await chooseFreePort()
   const logFile = join(stack.home, 'logs', 'second.log')
   const daemon = await startDaemonProcess({
     opsUrl: `http://127.0.0.1:${opsPort}`,

@@ -7,10 +7,14 @@ import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { fundAddresses, localClients, walletClientOf } from '../../src/testing/chains/localChain.js'
+import {
+  fundAddresses,
+  localChainClients,
+  walletClientOf,
+} from '../../src/testing/chains/localChain.js'
 import { readWorld, type World, type WorldNetwork } from '../../src/testing/index.js'
 import { solanaAccountOf } from '../../src/testing/solana/accounts.js'
-import { fundSolana } from '../../src/testing/solana/sendSolana.js'
+import { fundSolanaAddresses } from '../../src/testing/solana/sendSolana.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { expectDeclaredError } from './declaredErrors.js'
 
@@ -46,7 +50,9 @@ export async function freshSolanaWallet(at: SomeWorld = world()): Promise<Solana
   const key = Keypair.generate()
   const solana = networkOf('mainnet', at).solana
   if (solana)
-    await fundSolana(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [key.publicKey])
+    await fundSolanaAddresses(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [
+      key.publicKey,
+    ])
   return solanaAccountOf(key)
 }
 
@@ -145,7 +151,7 @@ export function sendRegistration(
 /** Readers and anvil's own methods for a network's hub. */
 export function hubOf(network: Network = 'mainnet', at: SomeWorld = world()) {
   const { hub } = networkOf(network, at)
-  return { ...hub, ...localClients(hub) }
+  return { ...hub, ...localChainClients(hub) }
 }
 
 /** Readers and anvil's own methods for the spoke of a label. */
@@ -154,7 +160,7 @@ export function spokeOf(label: string, at: SomeWorld = world()) {
     .flatMap(({ spokes }) => spokes)
     .find(({ network }) => network === label)
   if (!spoke) throw new Error(`there is no spoke "${label}" in this world`)
-  return { ...spoke, ...localClients(spoke) }
+  return { ...spoke, ...localChainClients(spoke) }
 }
 
 function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: number } {

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
-import { freePort } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgres } from '../../src/testing/processes/postgresClient.js'
+import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 
 /** The recorded deployment, alive again: its database and its chains, on which a new build can start. */
@@ -39,7 +39,7 @@ export async function restore(folder: string, hook: string): Promise<Restored> {
   const deployment = readJson<Deployment>('answers.json')
   const server = await startPostgres({ dataDir: join(folder, 'pg') })
   const databaseUrl = await createDatabase(server.url, 'upgraded')
-  await withPostgres(databaseUrl, async (client) => {
+  await withPostgresClient(databaseUrl, async (client) => {
     await client.query(readRecorded('database.sql').toString('utf8'))
     await client.query('UPDATE public.webhooks SET url = $1', [hook])
   })
@@ -81,6 +81,6 @@ async function startChain(folder: string, { label, chainId }: ChainEntry): Promi
   const statePath = join(folder, 'anvil', `${label}.json`)
   mkdirSync(join(folder, 'anvil'), { recursive: true })
   writeFileSync(statePath, readRecorded(`anvil-${label}.json`))
-  const port = await freePort()
+  const port = await chooseFreePort()
   return startAnvil({ chainId, statePath, port, blockTimeS: BLOCK_S, slotsInAnEpoch: 1 })
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { createBridge } from '../../src/testing/bridge.js'
+import { createBridgeControls } from '../../src/testing/bridge.js'
 import {
   type ChainLabel,
   createDatabase,
@@ -157,7 +157,7 @@ describe('startStack', { timeout: 180_000 }, () => {
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
     'delays no message by %d ms, which would fail the jobs',
     async (ms) => {
-      await expect(createBridge('postgresql://127.0.0.1:9/none').delay(ms)).rejects.toThrow(
+      await expect(createBridgeControls('postgresql://127.0.0.1:9/none').delay(ms)).rejects.toThrow(
         'delay takes a whole number',
       )
     },

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../../src/testing/processes/ports.js'
 import { spawnChild } from '../../../src/testing/processes/processes.js'
 import { installNewest } from './install.js'
 import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
@@ -89,7 +89,7 @@ async function startEnvio(folder: string, job: PeerJob) {
     ENVIO_PG_PASSWORD: '',
     ENVIO_PG_DATABASE: pathname.slice(1),
     ENVIO_HASURA: 'false',
-    ENVIO_INDEXER_PORT: String(await freePort()),
+    ENVIO_INDEXER_PORT: String(await chooseFreePort()),
     TUI_OFF: 'true',
     LOG_LEVEL: 'warn',
   }

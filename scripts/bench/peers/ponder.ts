@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../../src/testing/processes/ports.js'
 import { spawnChild } from '../../../src/testing/processes/processes.js'
 import { installNewest } from './install.js'
 import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
@@ -80,7 +80,7 @@ export async function installPonder(folder: string): Promise<Peer> {
 }
 
 async function startPonder(folder: string, job: PeerJob) {
-  const port = String(await freePort())
+  const port = String(await chooseFreePort())
   const program = join('node_modules', 'ponder', 'dist', 'esm', 'bin', 'ponder.js')
   return spawnChild({
     command: join(folder, 'node_modules', '.bin', 'node'),

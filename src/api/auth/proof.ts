@@ -75,8 +75,8 @@ const KEPT_CHARS = 300
 const RECOVERY_MAX_AGE_MS = 5 * 60_000
 
 /**
- * Verifies that a wallet signed the service's message of a signing date. An account may sign either message; a
- * contract (ERC-1271) has to sign the bound message.
+ * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
+ * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
  * @returns whether the signature also holds for the plain message
  * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date outside its

@@ -3,8 +3,8 @@ import { findCommunityRules } from '../../db/registry/communityNames.js'
 import {
   type CommunityRules,
   communityRulesJson,
+  findChainProblemsOfRules,
   NATIVE_COIN,
-  rulesProblemsOnChains,
 } from '../../registry/community/rules.js'
 import { appendChange, type ChangeAuthor, communityRegistrationError } from '../clusters/changes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
@@ -29,7 +29,7 @@ export async function configureCommunity(
 ) {
   const community = requireName(name)
   const ports = chainsOfNetwork(context)
-  const details = rulesProblemsOnChains(rules, ports)
+  const details = findChainProblemsOfRules(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)
   await appendChange(context, {

@@ -45,7 +45,7 @@ export const UNLIMITED_METER: RequestMeter = {
 }
 
 /** A meter for requests that may cost more than a bucket holds: the rest becomes a debt. */
-export const meterWithDebt = (meter: RequestMeter): RequestMeter => ({
+export const meterThatMayOverspend = (meter: RequestMeter): RequestMeter => ({
   ...meter,
   spend: (units) => meter.giveBack(-units),
 })

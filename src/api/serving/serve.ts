@@ -21,7 +21,7 @@ import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import {
-  meterWithDebt,
+  meterThatMayOverspend,
   type RateLimitGate,
   type RequestMeter,
   UNLIMITED_METER,
@@ -172,7 +172,7 @@ class RouteExchange {
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
     this.#take(() => this.#meter.spend(1))
-    if (route.isBulk) this.#meter = meterWithDebt(this.#meter)
+    if (route.isBulk) this.#meter = meterThatMayOverspend(this.#meter)
     const meter = this.#meter
     const caller = createWaitingCaller(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)

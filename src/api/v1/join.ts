@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
-  type BundleSnapshot,
   findWalletBundles,
   MAX_BUNDLE_WALLETS,
+  type WalletBundlesSnapshot,
 } from '../../db/registry/lookups.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import {
@@ -107,7 +107,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
       )
       const found = await findWalletBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
-      const viewOf = (bundle: BundleSnapshot) => {
+      const viewOf = (bundle: WalletBundlesSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
@@ -124,7 +124,10 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
   }
 }
 
-function view(network: Network, { generation, newest, clusterName, wallets }: BundleSnapshot) {
+function view(
+  network: Network,
+  { generation, newest, clusterName, wallets }: WalletBundlesSnapshot,
+) {
   const asOf = eventId(network, generation, newest)
   return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
 }

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
-import type { PaidQuote } from '../../registry/payment/quote.js'
+import type { QuotedPaymentEvent } from '../../registry/payment/quote.js'
 import { transientError } from '../rpc/errors.js'
 import { type RegistrarClient, registrarCoder, toProjectFields } from './registrar.js'
 
@@ -25,7 +25,7 @@ interface RawInstruction {
 }
 
 /** A payment for a name on the hub, as the program's event reports it. */
-export interface HubNamePayment extends PaidQuote {
+export interface HubNamePayment extends QuotedPaymentEvent {
   /** Unix seconds. From then on the payer may take the payment back. */
   reclaimableAt: bigint
 }

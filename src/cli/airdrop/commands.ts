@@ -4,9 +4,9 @@ import { JSON_OPTION } from '../output.js'
 import {
   addNetworkOptions,
   addSigningOptions,
-  blockParser,
+  blockNumberParser,
   evmAddressParser,
-  secondsParser,
+  unixSecondsParser,
 } from '../values.js'
 
 const EXAMPLES = `
@@ -57,7 +57,7 @@ export function addAirdropCommands(program: Command): void {
     .option(
       '--from-block <n>',
       'the block of its deployment; default: where the chain’s indexing begins',
-      blockParser('--from-block'),
+      blockNumberParser('--from-block'),
     )
     .option(...JSON_OPTION)
     .action(run('setDistributorCommand'))
@@ -98,5 +98,5 @@ const withTerms = (command: Command): Command =>
     .option(
       '--ends-at <date>',
       'from when on no claim is taken: a date, or Unix seconds',
-      secondsParser('--ends-at'),
+      unixSecondsParser('--ends-at'),
     )

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { FamilyCommands } from '../family.js'
+import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
@@ -15,7 +15,7 @@ The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what 
 
 const run = lazyCommandActions(() => import('./contracts.js'))
 
-export const evmCommands: FamilyCommands = { add: addContractCommands }
+export const evmCommands: ChainFamilyCommands = { add: addContractCommands }
 
 export function addContractCommands(program: Command): void {
   const contracts = program

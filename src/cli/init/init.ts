@@ -6,8 +6,8 @@ import { ConfigError, parseDraftChainsFile, sealKeystore } from '../../config/in
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { FAMILY_COMMANDS } from '../families.js'
-import type { GeneratedKey } from '../family.js'
+import { CHAIN_FAMILY_COMMANDS } from '../families.js'
+import type { GeneratedRelayerKey } from '../family.js'
 
 /** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
 export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>> {
@@ -50,7 +50,9 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const key = generatePrivateKey()
   const relayer = privateKeyToAddress(key)
   const password = randomBytes(32).toString('hex')
-  const keys = familiesIn(options).flatMap(({ key }) => FAMILY_COMMANDS[key].makeKey?.() ?? [])
+  const keys = familiesIn(options).flatMap(
+    ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
+  )
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
     ['.env', environmentOf(options, keys)],
@@ -107,7 +109,10 @@ export function chainsFileDraft(options: InitOptions) {
   return { chains, urlsByFamily }
 }
 
-function environmentOf({ compose, database }: InitOptions, keys: readonly GeneratedKey[]): string {
+function environmentOf(
+  { compose, database }: InitOptions,
+  keys: readonly GeneratedRelayerKey[],
+): string {
   const password = randomBytes(24).toString('hex')
   const key = () => `0x${randomBytes(32).toString('hex')}`
   const url = compose
@@ -155,7 +160,7 @@ function write(folder: string, files: readonly [name: string, content: string][]
 interface Made {
   networks: readonly Network[]
   relayer: string
-  keys: readonly GeneratedKey[]
+  keys: readonly GeneratedRelayerKey[]
   compose: boolean | undefined
 }
 

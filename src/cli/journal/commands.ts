@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addNetworkOptions, blockParser, wholeNumberParser } from '../values.js'
+import { addNetworkOptions, blockNumberParser, wholeNumberParser } from '../values.js'
 
 const replay = lazyCommandActions(() => import('./replay.js'))
 const verify = lazyCommandActions(() => import('./verify.js'))
@@ -32,7 +32,7 @@ export function addJournalCommands(program: Command): void {
     .option(
       '--block <n>',
       'the first block to leave out; shown by default: after the newest that the chain still has',
-      blockParser('--block'),
+      blockNumberParser('--block'),
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
@@ -41,7 +41,7 @@ export function addJournalCommands(program: Command): void {
     .command('unhalt')
     .description('let a chain go on that was halted over a block which its nodes show again')
     .requiredOption('--chain <label>', 'the chain, by its network label')
-    .action(rewind('unhaltCommand'))
+    .action(rewind('unhaltChainCommand'))
   journal
     .command('restored')
     .description(

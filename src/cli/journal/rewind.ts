@@ -47,7 +47,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
  * The chain has to have this block again.
  * @throws Error with one sentence where the chain is not halted, or has another block at that height
  */
-export async function unhaltCommand({ chain: label }: { chain: string }): Promise<void> {
+export async function unhaltChainCommand({ chain: label }: { chain: string }): Promise<void> {
   const config = requireConfiguredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)

@@ -4,14 +4,14 @@ import { JSON_OPTION } from '../output.js'
 
 const log = lazyCommandActions(() => import('./log.js'))
 
-export function addLogCommands(program: Command): void {
+export function addFeedLogCommands(program: Command): void {
   const command = program.command('log').description('the signed log of the feed')
   command
     .command('key')
     .description('show the public keys of LOG_KEY, which readers of the log pin')
     .option('--origin <log>', 'as verifier keys (C2SP signed-note) of this log')
     .option(...JSON_OPTION)
-    .action(log('showLogKeys'))
+    .action(log('printFeedLogKeys'))
   command
     .command('verify <url>')
     .description('read the whole log of a service, and hold it against its signed checkpoint')

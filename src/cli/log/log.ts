@@ -6,7 +6,7 @@ import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */
-export async function showLogKeys({
+export async function printFeedLogKeys({
   origin,
   json,
 }: {

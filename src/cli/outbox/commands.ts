@@ -37,7 +37,9 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action((id: string, options: { json?: boolean }) => run('changeJob')(verb, id, options))
+      .action((id: string, options: { json?: boolean }) =>
+        run('applyOperatorJobAction')(verb, id, options),
+      )
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(

@@ -70,7 +70,7 @@ export async function showJob(id: string, { json }: Options): Promise<void> {
 }
 
 /** Applies an operator action to a job of the relayer. A running daemon notices the change at once. */
-export async function changeJob(
+export async function applyOperatorJobAction(
   action: OperatorJobAction,
   id: string,
   { json }: Options,

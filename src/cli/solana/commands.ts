@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { FamilyCommands } from '../family.js'
+import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
 import { generateSolanaKey } from './madeKey.js'
@@ -7,7 +7,10 @@ import { generateSolanaKey } from './madeKey.js'
 const run = lazyCommandActions(() => import('./solana.js'))
 const runDeploy = lazyCommandActions(() => import('./deploy.js'))
 
-export const solanaCommands: FamilyCommands = { add: addSolanaCommands, makeKey: generateSolanaKey }
+export const solanaCommands: ChainFamilyCommands = {
+  add: addSolanaCommands,
+  makeKey: generateSolanaKey,
+}
 
 export function addSolanaCommands(program: Command): void {
   const solana = program

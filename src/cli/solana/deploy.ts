@@ -9,8 +9,8 @@ import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 import {
-  draftClusterSettings,
   programOfOptions,
+  readDraftSolanaClusterSettings,
   readKeypairFile,
   type SolanaSigningOptions,
 } from './solana.js'
@@ -27,7 +27,7 @@ interface DeployOptions extends SolanaSigningOptions {
  */
 export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
-  const { file, network, config } = draftClusterSettings(options)
+  const { file, network, config } = readDraftSolanaClusterSettings(options)
   const rpc = createSolanaClusterRpc(config)
   const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
-import type { GeneratedKey } from '../family.js'
+import type { GeneratedRelayerKey } from '../family.js'
 
 /** Generates a key for the relay authority, with which the relayer signs on Solana. */
-export function generateSolanaKey(): GeneratedKey {
+export function generateSolanaKey(): GeneratedRelayerKey {
   const seed = randomBytes(32)
   const publicKey = ed25519PublicKey(seed)
   const relay = bs58.encode(publicKey)

@@ -18,12 +18,12 @@ import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 
-export interface SolanaOptions {
+export interface SolanaNetworkOptions {
   testnet?: boolean
 }
 
 /** Options of commands that sign: `keypair` is a key file, without which the transaction is printed unsigned. */
-export interface SolanaSigningOptions extends SolanaOptions {
+export interface SolanaSigningOptions extends SolanaNetworkOptions {
   keypair?: string
   base58?: boolean
   yes?: boolean
@@ -35,7 +35,7 @@ const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
 /** `clusterd solana show`: prints the registrar program's state. Amounts are in lamports. */
-export async function showProgram(options: SolanaOptions): Promise<void> {
+export async function showProgram(options: SolanaNetworkOptions): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(
     Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])),
@@ -69,7 +69,7 @@ export async function initProgram(options: InitProgramOptions): Promise<void> {
 const MOST_IN_TREASURY = 50_000_000
 
 /** Checks that the treasury is nearly empty: `init` would add nine times its balance, paid by the deployer. */
-async function requireEmptyTreasury(options: SolanaOptions): Promise<void> {
+async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void> {
   const { rpc, registrar, findState } = programOfOptions(options)
   const address = registrar.treasury.toBase58()
   const { value } = await rpc.call<{ value: number }>('getBalance', [
@@ -163,7 +163,7 @@ async function print(
   )
 }
 
-async function requireState(options: SolanaOptions) {
+async function requireState(options: SolanaNetworkOptions) {
   const { programId, findState } = programOfOptions(options)
   const state = await findState()
   if (state) return state
@@ -171,8 +171,8 @@ async function requireState(options: SolanaOptions) {
 }
 
 /** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
-export function programOfOptions(options: SolanaOptions) {
-  const { config } = draftClusterSettings(options)
+export function programOfOptions(options: SolanaNetworkOptions) {
+  const { config } = readDraftSolanaClusterSettings(options)
   const { programId } = config
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
@@ -187,7 +187,7 @@ export function programOfOptions(options: SolanaOptions) {
 }
 
 /** Settings of the network's Solana cluster, whose program may not be deployed yet. @throws ConfigError */
-export function draftClusterSettings({ testnet }: SolanaOptions) {
+export function readDraftSolanaClusterSettings({ testnet }: SolanaNetworkOptions) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
   const config = readDraftChainsFile(file).solana[network]

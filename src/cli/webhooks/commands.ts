@@ -38,10 +38,10 @@ export function addWebhookCommands(program: Command): void {
     .command('failures [id]')
     .description('deliveries that failed, newest first')
     .option(...JSON_OPTION)
-    .action(webhooks('listFailures'))
+    .action(webhooks('printFailedDeliveries'))
   command
     .command('replay <id>')
     .description('go on at once with one that failed or is parked')
     .option('--since <time>', 'send again from a time on (ISO 8601, or "start")')
-    .action(webhooks('resendEvents'))
+    .action(webhooks('resumeWebhook'))
 }

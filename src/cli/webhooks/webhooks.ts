@@ -103,7 +103,7 @@ export async function deleteWebhook(id: string): Promise<void> {
 }
 
 /** `clusterd webhooks failures [id]`: prints failed deliveries, of all webhooks or of the webhook `id`. */
-export async function listFailures(
+export async function printFailedDeliveries(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
@@ -127,7 +127,7 @@ export async function listFailures(
  * `clusterd webhooks replay`: resumes a webhook that failed or is parked; with `--since` from a time on.
  * @throws Error with one sentence where there is no such webhook
  */
-export async function resendEvents(id: string, { since }: { since?: string }): Promise<void> {
+export async function resumeWebhook(id: string, { since }: { since?: string }): Promise<void> {
   await withDatabasePool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)

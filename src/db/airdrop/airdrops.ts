@@ -3,12 +3,12 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
 import { AIRDROP_STATE, type AirdropState, nameOfCode } from '../pg/codes.js'
 import { plainRowFromPrisma, prismaClientOf, toPrismaValues } from '../pg/prisma.js'
-import type { PlainRow } from '../pg/rows.js'
+import type { DecodedRow } from '../pg/rows.js'
 
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
 /** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
-export type AirdropWithoutClaimCounts = Omit<PlainRow<StoredAirdrop>, 'state'> & {
+export type AirdropWithoutClaimCounts = Omit<DecodedRow<StoredAirdrop>, 'state'> & {
   state: AirdropState
 }
 

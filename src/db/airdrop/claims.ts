@@ -3,7 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
-import { execute, type PlainRow, query } from '../pg/rows.js'
+import { type DecodedRow, execute, query } from '../pg/rows.js'
 import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
@@ -13,7 +13,7 @@ export type WatchedAirdrop = Pick<
 > &
   RequiredAirdropFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
-export type ClaimOnChain = Omit<PlainRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
+export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
 const WATCHED = {
   name: 'watched_airdrops',

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKey.js'
 import type { ApiKey } from '../generated/client.js'
 import { prismaClientOf } from '../pg/prisma.js'
-import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
+import { type DecodedRow, type Queryable, readRows } from '../pg/rows.js'
 
 export const MAX_API_KEYS = 10
 
@@ -11,7 +11,7 @@ export const MAX_API_KEYS = 10
  * An API key. `perSecond` and `burst` are null where the configured limit applies. `wallet` is null for an operator's
  * key.
  */
-export type StoredApiKey = Omit<PlainRow<ApiKey>, 'slot'>
+export type StoredApiKey = Omit<DecodedRow<ApiKey>, 'slot'>
 
 const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 

@@ -1,9 +1,9 @@
 import type { Session } from '../generated/client.js'
-import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
+import { type DecodedRow, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
 /** Wallet in stored form, date in the signed message, signature as first sent (empty for a long signature). */
-export type StoredSession = Pick<PlainRow<Session>, 'wallet' | 'signingMs' | 'signature'>
+export type StoredSession = Pick<DecodedRow<Session>, 'wallet' | 'signingMs' | 'signature'>
 
 /** A session with the 32-byte hash of its key, and its lifetime, ms. */
 export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }

@@ -1,16 +1,16 @@
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
 import { prepareSingleRow } from '../pg/prepared.js'
-import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
 
 /**
  * An encrypted share of a generated wallet's key, and the id of the encrypting key. The id is null for a share that is
  * older than key ids.
  */
-export type EncryptedWalletShare = Pick<PlainRow<WalletShare>, 'share' | 'keyId'>
+export type EncryptedWalletShare = Pick<DecodedRow<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
-export type ServerShare = Omit<PlainRow<WalletShare>, 'network' | 'recoveredMs'>
+export type ServerShare = Omit<DecodedRow<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
 export async function storeWalletShare(
@@ -71,7 +71,7 @@ export function countWalletSharesByKey(
 
 /** An encrypted share with the primary key of its row. */
 export type ShareWithRowKey = EncryptedWalletShare &
-  Pick<PlainRow<WalletShare>, 'network' | 'address'>
+  Pick<DecodedRow<WalletShare>, 'network' | 'address'>
 
 /**
  * Next page of a network's shares that are not encrypted with `keyId`, by address.

@@ -8,10 +8,10 @@ import {
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
 } from '../pg/receipts.js'
-import type { PlainRow, Queryable } from '../pg/rows.js'
+import type { DecodedRow, Queryable } from '../pg/rows.js'
 
 type Row = HubReceiptRow &
-  Pick<PlainRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
+  Pick<DecodedRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     /** Network label of the chain. */
     label: string
     isConfirmed: boolean

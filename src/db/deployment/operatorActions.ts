@@ -1,8 +1,8 @@
 import type { OperatorAction } from '../generated/client.js'
-import { type PlainRow, type Queryable, readRows } from '../pg/rows.js'
+import { type DecodedRow, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
-export type StoredOperatorAction = PlainRow<OperatorAction>
+export type StoredOperatorAction = DecodedRow<OperatorAction>
 
 /** A command that is running or has ended. */
 export interface RecordedCommand extends Pick<StoredOperatorAction, 'id' | 'osUser' | 'command'> {

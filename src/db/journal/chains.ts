@@ -4,7 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type PlainRow, type Queryable, query } from '../pg/rows.js'
+import { type DecodedRow, execute, type Queryable, query } from '../pg/rows.js'
 import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
 
 /**
@@ -12,18 +12,18 @@ import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
  * the last of them.
  */
 export type ChainRow = Pick<
-  PlainRow<Chain>,
+  DecodedRow<Chain>,
   'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'record' | 'halted'
 >
 
-type StoredChain = ChainRow & Pick<PlainRow<Chain>, 'genesisHash' | 'contract' | 'family'>
+type StoredChain = ChainRow & Pick<DecodedRow<Chain>, 'genesisHash' | 'contract' | 'family'>
 
 const COLUMNS =
   'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
 export interface ChainIdentity
   extends Pick<
-    PlainRow<Chain>,
+    DecodedRow<Chain>,
     'network' | 'label' | 'instance' | 'family' | 'chainId' | 'genesisHash' | 'contract'
   > {
   startBlock: number

@@ -8,7 +8,7 @@ import { advisoryLockKeys } from '../pg/codes.js'
  * @param work gets the schema's name. The schema does not exist yet. Afterwards it is dropped with everything in it.
  * @throws Error while another work of this kind runs in the network
  */
-export async function withExclusiveSchema<T>(
+export async function withTemporarySchema<T>(
   pool: pg.Pool,
   network: Network,
   kind: 'rewind' | 'replay',

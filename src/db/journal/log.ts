@@ -5,11 +5,11 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 /** A Merkle log of a network's public events, as of its newest signed checkpoint. */
-export type StoredFeedLog = Omit<PlainRow<Log>, 'network'>
+export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
 
 /** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
 export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>

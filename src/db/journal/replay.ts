@@ -4,11 +4,11 @@ import { ENTRY_KIND, type Entry, entryKindOfCode } from '../../registry/journal/
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
 import { type PartitionedTable, partitionName, STATE_TABLES } from '../pg/partitions.js'
-import { type PlainRow, query } from '../pg/rows.js'
+import { type DecodedRow, query } from '../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../pg/session.js'
 import { appendEntries } from './append.js'
 import { readMirroredNetworks } from './copies.js'
-import { withExclusiveSchema } from './exclusiveSchema.js'
+import { withTemporarySchema } from './exclusiveSchema.js'
 import { readJournalHead } from './head.js'
 import { stateHash } from './stateHash.js'
 
@@ -27,7 +27,7 @@ export interface ReplayHashes {
 }
 
 interface Columns
-  extends Pick<PlainRow<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
+  extends Pick<DecodedRow<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
   txKey: string | null
 }
@@ -49,7 +49,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
   const reader = await pool.connect()
   try {
     if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
-    return await withExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
+    return await withTemporarySchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readJournalHead(reader, network)
       await createFoldSchema(writer, network, {
         schema,

@@ -5,7 +5,7 @@ import type { JournalHead } from '../generated/client.js'
 import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type PlainRow, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, execute, query, readRows } from '../pg/rows.js'
 import { endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
@@ -58,7 +58,7 @@ export const resetOnceAfterRestore = (
   })
 
 /** The newest entry that this process has seen committed, with the feed's generation at that time. */
-type Seen = Pick<PlainRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
+type Seen = Pick<DecodedRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
 }

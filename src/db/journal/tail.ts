@@ -5,10 +5,10 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { execute, type PlainRow, type Queryable, query } from '../pg/rows.js'
+import { type DecodedRow, execute, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
-export interface StoredUnconfirmedBlock extends Omit<PlainRow<TailBlock>, 'network' | 'chain'> {
+export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with its position. */
   entries: readonly DecodedEntry[]
 }

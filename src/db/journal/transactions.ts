@@ -20,7 +20,7 @@ import {
   prepareStatement,
 } from '../pg/prepared.js'
 import { blockConfirmations } from '../pg/receipts.js'
-import { execute, existsRowSql, type PlainRow, type Queryable } from '../pg/rows.js'
+import { type DecodedRow, execute, existsRowSql, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -36,7 +36,7 @@ export interface JournalledTx {
   winner: Buffer | null
 }
 
-interface JournalledRow extends Pick<PlainRow<Journal>, 'atMs' | 'body' | 'effects'> {
+interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'effects'> {
   ord: number
   block: number
   logIndex: number
@@ -140,7 +140,7 @@ export interface UnconfirmedTx {
   amountWei: bigint
 }
 
-interface TailRow extends Pick<PlainRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
+interface TailRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   leads: boolean
   latest: number | null
   nextBlock: number
@@ -188,7 +188,7 @@ export async function findUnconfirmedTx(
 
 /** Data stored about a transaction that a chain has returned once. */
 export type TrackedTx = Pick<
-  PlainRow<StoredTx>,
+  DecodedRow<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
 > & {
   /** Network label of the chain. */

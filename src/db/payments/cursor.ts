@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
-import { type ChainRowKey, execute, type PlainRow, query } from '../pg/rows.js'
+import { type ChainRowKey, type DecodedRow, execute, query } from '../pg/rows.js'
 
 /** Progress of the watcher of a program's payments. */
-export type PaymentCursor = Omit<PlainRow<StoredCursor>, 'network' | 'chain'>
+export type PaymentCursor = Omit<DecodedRow<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain. Before the first payment it is at the start slot. */
 export async function readPaymentCursor(

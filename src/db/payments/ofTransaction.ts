@@ -19,11 +19,11 @@ import {
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
 } from '../pg/receipts.js'
-import type { PlainRow, Queryable } from '../pg/rows.js'
+import type { DecodedRow, Queryable } from '../pg/rows.js'
 
 type PaymentColumns = HubReceiptRow &
   Pick<
-    PlainRow<Payment>,
+    DecodedRow<Payment>,
     'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
   > & {
     /** Network label of the chain. */
@@ -71,7 +71,7 @@ export async function findPaymentsOfTransaction(
 
 interface PaidNameColumns
   extends Pick<
-    PlainRow<Payment>,
+    DecodedRow<Payment>,
     'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
   > {
   /** Network label of the chain. */

@@ -9,7 +9,7 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Payment } from '../generated/client.js'
 import { nameOfCode } from '../pg/codes.js'
-import type { PlainRow } from '../pg/rows.js'
+import type { DecodedRow } from '../pg/rows.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
@@ -17,7 +17,10 @@ export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p
   p.number, p.reclaimable_ms, p.outcome`
 
 /** A row of `PAYMENT_COLUMNS`. Columns of the other kind of payments are null. */
-export type PaymentRow = Omit<PlainRow<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
+export type PaymentRow = Omit<
+  DecodedRow<Payment>,
+  'network' | 'name' | 'community' | 'outcomeBlock'
+>
 
 export function paymentFromRow(row: PaymentRow): StoredPayment {
   const { id, chain, tx, block, blockHash, sequence, payer, token, amount, referral, paidMs } = row

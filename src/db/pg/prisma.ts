@@ -3,7 +3,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import type { Prisma, PrismaClient } from '../generated/client.js'
 import { nameOfCode } from './codes.js'
 import { parseInt8, underlyingPool } from './pool.js'
-import type { PlainRow } from './rows.js'
+import type { DecodedRow } from './rows.js'
 
 /** Longer than any timeout of a pool, which Prisma's own timeouts must not shorten. */
 const NO_LIMIT_MS = 600_000
@@ -39,12 +39,12 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
 }
 
 /** Converts a row of Prisma. @throws RangeError for an int8 that a number can't hold */
-export function plainRowFromPrisma<Model extends object>(row: Model): PlainRow<Model> {
+export function plainRowFromPrisma<Model extends object>(row: Model): DecodedRow<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
     key === 'network' ? nameOfCode(NETWORK_CODE, value) : toPlain(value),
   ])
-  return Object.fromEntries(entries) as PlainRow<Model>
+  return Object.fromEntries(entries) as DecodedRow<Model>
 }
 
 function toPlain(value: unknown): unknown {

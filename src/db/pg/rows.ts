@@ -23,7 +23,7 @@ type PlainValue<T> = T extends bigint
  * A row of a model of prisma/schema.prisma in our types: int8 as number, numeric as bigint, bytea as Buffer, the
  * network by its name.
  */
-export type PlainRow<Model> = {
+export type DecodedRow<Model> = {
   [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
 }
 

@@ -173,7 +173,7 @@ export const findWalletsByTypes = (
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
-export interface BundleSnapshot {
+export interface WalletBundlesSnapshot {
   generation: number
   newest: number
   clusterName: string | null
@@ -186,7 +186,7 @@ export const MAX_BUNDLE_WALLETS = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
-const bundles = prepareStatement<BundleSnapshot & { ord: number }>(
+const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
   'bundles',
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
@@ -205,7 +205,7 @@ const bundles = prepareStatement<BundleSnapshot & { ord: number }>(
 )
 
 /**
- * The bundles of many addresses, one per input, in the same order.
+ * For each address, in the order of the input, its cluster with the cluster's wallets (a bundle).
  * @param stored pattern of the hex of the wallets' stored addresses; null for all
  */
 export async function findWalletBundles(
@@ -213,11 +213,11 @@ export async function findWalletBundles(
   network: Network,
   addresses: readonly Buffer[],
   stored: string | null,
-): Promise<BundleSnapshot[]> {
+): Promise<WalletBundlesSnapshot[]> {
   // addresses without a cluster have a row, too
   return (await readOnce(addresses, mapKey, (asked) =>
     bundles(db, network, [asked, stored]),
-  )) as BundleSnapshot[]
+  )) as WalletBundlesSnapshot[]
 }
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.

@@ -4,17 +4,17 @@ import type {
   Webhook as StoredWebhook,
 } from '../generated/client.js'
 import { LONGEST_BACKOFF_MS } from '../outbox/due.js'
-import { type PlainRow, type Queryable, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClocksAgree, MAX_CLOCK_SKEW_MS } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
 
 /** A URL to which a network's public feed is sent, as the operator configured it. */
-export type Webhook = Omit<PlainRow<StoredWebhook>, 'leaseMs'>
+export type Webhook = Omit<DecodedRow<StoredWebhook>, 'leaseMs'>
 
 /** A webhook that this process handles until the lease ends, with the head of its feed. */
-export type LeasedWebhook = PlainRow<StoredWebhook> & { headGeneration: number; headSeen: number }
+export type LeasedWebhook = DecodedRow<StoredWebhook> & { headGeneration: number; headSeen: number }
 
 const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
   w.failing_ms, w.next_ms, w.created_ms`
@@ -114,7 +114,7 @@ export async function replayWebhook(
   return rows.length > 0
 }
 
-export type WebhookFailure = PlainRow<StoredFailure>
+export type WebhookFailure = DecodedRow<StoredFailure>
 
 /** Stores a failed delivery, and deletes all but the newest `MAX_KEPT_FAILURES` of its webhook. */
 export async function addWebhookFailure(db: Queryable, failure: WebhookFailure): Promise<void> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { communityRules } from '../../../test/support/communityRules.js'
-import { communityRulesInputCodec, communityRulesJson, rulesProblemsOnChains } from './rules.js'
+import { communityRulesInputCodec, communityRulesJson, findChainProblemsOfRules } from './rules.js'
 
 const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
@@ -20,7 +20,7 @@ function parse(input: unknown, takesPayments = (_network: string) => true) {
     label,
     communityPayments: takesPayments(label) ? EVM : null,
   }))
-  const problems = rulesProblemsOnChains(data, chains)
+  const problems = findChainProblemsOfRules(data, chains)
   return problems.length > 0 ? { problems } : data
 }
 /** The faults found, as `path: message`. */

@@ -257,7 +257,7 @@ export interface RulesProblem {
 }
 
 /** Faults that depend on the chains of a deployment: unknown labels, and chains without a contract for payments. */
-export function rulesProblemsOnChains(
+export function findChainProblemsOfRules(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],
 ): RulesProblem[] {

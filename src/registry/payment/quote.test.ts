@@ -6,10 +6,10 @@ import {
   communityPaymentId,
   deriveQuoteId,
   lastContiguousSequence,
-  type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
   paymentSourceId,
+  type QuotedPaymentEvent,
   type QuotedProgram,
   verifyQuote,
 } from './quote.js'
@@ -29,7 +29,10 @@ const PROGRAM: QuotedProgram = {
   genesisHash: new Uint8Array(32).fill(3),
   programId: new Uint8Array(32).fill(4),
 }
-const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote => ({
+const paid = (
+  quoted: PaymentTerms,
+  changes: Partial<QuotedPaymentEvent> = {},
+): QuotedPaymentEvent => ({
   ...quoted,
   sequence: 1n,
   quoteId: deriveQuoteId(KEY, PROGRAM, quoted),

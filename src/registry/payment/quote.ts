@@ -20,7 +20,7 @@ export interface PaymentTerms {
 }
 
 /** A paid quote, as in the program's event. */
-export interface PaidQuote extends PaymentTerms {
+export interface QuotedPaymentEvent extends PaymentTerms {
   /** Number of the payment in the program's own count, from 1. */
   sequence: bigint
   quoteId: Uint8Array
@@ -86,7 +86,7 @@ export const deriveQuoteId = (
 export function verifyQuote(
   keys: readonly Uint8Array[],
   program: QuotedProgram,
-  payment: PaidQuote,
+  payment: QuotedPaymentEvent,
 ): QuoteVerdict {
   const isOurs = keys.some((key) => {
     const id = deriveQuoteId(key, program, payment)

@@ -197,7 +197,8 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
   // once a cancel was signed for a nonce, both transactions may be mined, so the cancel is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
-  // a single node's report does not free a nonce, but is not waited for endlessly either, because later nonces wait too
+  // that the job is done does not count on one node's word, but a second node is not waited for endlessly, because
+  // later nonces wait too
   const isLong = !isSent || seen.head - tx.sentBlock! > MAX_HEAD_LEAD_BLOCKS
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type ChainAddress, type LocalClients, localClients } from './localClients.js'
+import { type ChainAddress, type LocalClients, localChainClients } from './localClients.js'
 import { type Miner, replaceNewestBlocks, takeOverMining } from './miner.js'
 
 /** Error of a local world. Its message says what to do. */
@@ -56,7 +56,7 @@ export function createChainActions({
   blockMs,
   idleMs,
 }: ChainActionsOptions): ChainActions & { end(): Promise<void> } {
-  const clients: LocalClients = localClients({ rpcUrl, chainId })
+  const clients: LocalClients = localChainClients({ rpcUrl, chainId })
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
   const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))

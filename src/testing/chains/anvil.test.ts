@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
 import { isProcessAlive, sleep, waitForCondition } from '../processes/processes.js'
 import { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './anvil.js'
-import { restoreAnvilState } from './anvilState.js'
+import { repairAnvilStateFile } from './anvilState.js'
 import { waitForReceipt } from './receipt.js'
 
 const CHAIN_ID = 911_000_777
@@ -129,9 +129,9 @@ describe('the kept state', { timeout: 180_000 }, () => {
 
     it('not when it is missing or complete', () => {
       const statePath = path.join(home, 'chosen.json')
-      expect(restoreAnvilState(statePath)).toBeUndefined()
+      expect(repairAnvilStateFile(statePath)).toBeUndefined()
       fs.writeFileSync(statePath, state(7))
-      expect(restoreAnvilState(statePath)).toBe(7)
+      expect(repairAnvilStateFile(statePath)).toBe(7)
     })
 
     it.each([
@@ -142,7 +142,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     ])('when it is %s', (_, broken) => {
       const statePath = path.join(home, 'broken.json')
       fs.writeFileSync(statePath, broken)
-      expect(() => restoreAnvilState(statePath)).toThrow('is no state of a chain; delete it')
+      expect(() => repairAnvilStateFile(statePath)).toThrow('is no state of a chain; delete it')
     })
   })
 })

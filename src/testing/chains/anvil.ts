@@ -4,7 +4,7 @@ import path from 'node:path'
 import { locateNativeProgram } from '../processes/platform.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServerProgram } from '../processes/server.js'
-import { restoreAnvilState } from './anvilState.js'
+import { repairAnvilStateFile } from './anvilState.js'
 
 const HOST = '127.0.0.1'
 /**
@@ -62,7 +62,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const command = options.anvilPath ?? locateAnvil()
   if (statePath !== undefined) {
     fs.mkdirSync(path.dirname(statePath), { recursive: true })
-    restoreAnvilState(statePath)
+    repairAnvilStateFile(statePath)
   }
   const name = `clusterd-anvil-${process.pid}-${chainId}`
   const boundFileFor = (at: number) => path.join(os.tmpdir(), `${name}-${at}.bound`)

@@ -12,7 +12,7 @@ interface State {
  * @returns block number of the state; undefined for a fresh chain
  * @throws Error for a file that a kill has truncated: the chain is lost
  */
-export function restoreAnvilState(statePath: string): number | undefined {
+export function repairAnvilStateFile(statePath: string): number | undefined {
   const bytes = fs.existsSync(statePath) ? fs.readFileSync(statePath) : Buffer.alloc(0)
   if (bytes.length === 0) {
     fs.rmSync(statePath, { force: true }) // created but never written

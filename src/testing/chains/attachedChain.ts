@@ -1,9 +1,9 @@
 import { deployMissingContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
-import { worldAccounts } from '../world.js'
+import { worldEvmAccounts } from '../world.js'
 import { createChainActions, WorldError } from './actions.js'
 import { chainsFileEntry, type LocalChain } from './localChain.js'
-import type { ChainDefinition } from './localChains.js'
+import type { LocalChainDefinition } from './localChains.js'
 import { fundAddresses } from './localClients.js'
 
 const POLL_MS = 100
@@ -16,14 +16,14 @@ const ANSWER_MS = 5_000
  * @throws WorldError where no development chain answers
  */
 export async function attachChain(
-  definition: ChainDefinition,
+  definition: LocalChainDefinition,
   hubEid: number,
   rpcUrl: string,
 ): Promise<LocalChain> {
   const { label } = definition
   const chainId = await chainIdOf(label, rpcUrl)
   const own = { ...definition, chainId, rpcUrl }
-  const addresses = worldAccounts().map(({ address }) => address)
+  const addresses = worldEvmAccounts().map(({ address }) => address)
   await fundAddresses(own, addresses).catch((cause: Error) => {
     const text = `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`
     throw new WorldError(text, { cause })

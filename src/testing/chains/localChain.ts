@@ -5,9 +5,9 @@ import type { Sandbox } from '../processes/sandbox.js'
 import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import type {
-  ChainContracts,
-  ChainDefinition,
+  ChainContractAddresses,
   ChainsFileEntry,
+  LocalChainDefinition,
   RunningChain,
   StoredLocalChain,
 } from './localChains.js'
@@ -15,7 +15,7 @@ import type {
 export {
   fundAddresses,
   type LocalClients,
-  localClients,
+  localChainClients,
   mineQuickly,
   walletClientOf,
 } from './localClients.js'
@@ -42,7 +42,7 @@ export interface LocalChain extends RunningChain, ChainActions {
 }
 
 export interface LocalChainOptions {
-  definition: ChainDefinition
+  definition: LocalChainDefinition
   /** LayerZero's endpoint id of the hub of the chain's network. */
   hubEid: number
   blockMs: number
@@ -123,8 +123,8 @@ export async function startLocalChain(
 }
 
 export function chainsFileEntry(
-  { price: _, ...identity }: ChainDefinition,
-  contracts: ChainContracts,
+  { price: _, ...identity }: LocalChainDefinition,
+  contracts: ChainContractAddresses,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
   pollMs: number,
 ): ChainsFileEntry {

@@ -81,11 +81,11 @@ export type HubLabel<N extends Network> = Extract<
   { network: N; role: 'hub' }
 >['label']
 
-export interface ChainDefinition extends Definition {
+export interface LocalChainDefinition extends Definition {
   label: ChainLabel
 }
 
-export interface ChainContracts {
+export interface ChainContractAddresses {
   genesisHash: Hex
   contract: Hex
   endpoint: Hex
@@ -104,7 +104,9 @@ export interface HubOnlyContracts {
 }
 
 /** A chain's entry in the chains file. Absent fields have the file's defaults. */
-export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainContracts {
+export interface ChainsFileEntry
+  extends Omit<LocalChainDefinition, 'price'>,
+    ChainContractAddresses {
   rpcUrls: [string]
   wsUrl: string
   confirmation: { blocks: number }
@@ -116,7 +118,7 @@ export interface ChainsFileEntry extends Omit<ChainDefinition, 'price'>, ChainCo
 export interface StoredLocalChain extends ChainsFileEntry, HubOnlyContracts {}
 
 /** A running chain with its contracts. */
-export interface RunningChain extends ChainDefinition, HubOnlyContracts {
+export interface RunningChain extends LocalChainDefinition, HubOnlyContracts {
   readonly rpcUrl: string
   readonly config: ChainsFileEntry
 }
@@ -128,7 +130,7 @@ export interface RunningChain extends ChainDefinition, HubOnlyContracts {
 export function chooseLocalChains(
   networks: readonly Network[] | undefined,
   labels: readonly string[] | undefined,
-): readonly ChainDefinition[] {
+): readonly LocalChainDefinition[] {
   const unknown = labels?.find((label) => !LOCAL_CHAINS.some((chain) => chain.label === label))
   if (unknown !== undefined) {
     const known = LOCAL_CHAINS.map(({ label }) => `"${label}"`).join(', ')

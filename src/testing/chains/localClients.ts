@@ -40,7 +40,7 @@ function connectionTo({ rpcUrl, chainId }: ChainAddress) {
   return { chain, transport: http(rpcUrl) }
 }
 
-export function localClients(at: ChainAddress): LocalClients {
+export function localChainClients(at: ChainAddress): LocalClients {
   const connection = connectionTo(at)
   const polling = { pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 }
   return {
@@ -57,7 +57,7 @@ export const walletClientOf = (
 
 /** Gives addresses 10,000 ETH each. */
 export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
-  const { test } = localClients(at)
+  const { test } = localChainClients(at)
   // the method by Hardhat's name, which anvil supports too
   const setBalance = (address: Hex) =>
     test.request({ method: 'hardhat_setBalance', params: [address, toHex(FUNDS_WEI)] } as never)
@@ -69,7 +69,7 @@ export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[])
  * block time.
  */
 export async function mineQuickly<T>(at: ChainAddress, work: () => Promise<T>): Promise<T> {
-  const { test } = localClients(at)
+  const { test } = localChainClients(at)
   let isDone = false
   const mining = (async () => {
     while (!isDone) {

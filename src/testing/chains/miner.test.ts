@@ -2,12 +2,12 @@ import { afterAll, expect, it } from 'vitest'
 import { sleep } from '../processes/processes.js'
 import { testAccount } from '../world.js'
 import { startAnvil } from './anvil.js'
-import { localClients, walletClientOf } from './localClients.js'
+import { localChainClients, walletClientOf } from './localClients.js'
 import { takeOverMining } from './miner.js'
 
 const CHAIN_ID = 31_337
 const anvil = await startAnvil({ chainId: CHAIN_ID, blockTimeS: 0 })
-const clients = localClients(anvil)
+const clients = localChainClients(anvil)
 afterAll(() => anvil.stop())
 
 it('mines seldom while nobody sends a transaction, and a transaction at once', async () => {

@@ -21,17 +21,17 @@ export interface DeployerClients {
 }
 
 /** A transaction to send. Without `to` it creates a contract. */
-export interface DeployTransaction {
+export interface DeploymentTransaction {
   readonly label: string
   readonly to?: Address
   readonly data: Hex
 }
 
 /** Transaction that creates a contract. */
-export const creationTransaction = <const A extends Abi>(
+export const contractCreationTransaction = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
-): DeployTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
+): DeploymentTransaction => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
 
 /**
  * Gas limit of a contract creation, with a margin. It is fixed, since gas can't be estimated for a transaction that
@@ -47,9 +47,9 @@ const CALL_GAS = 200_000n
  * an earlier one.
  * @throws Error that names the transaction that reverted
  */
-export async function sendInOrder(
+export async function sendTransactionsInOrder(
   client: DeployerClients,
-  steps: readonly DeployTransaction[],
+  steps: readonly DeploymentTransaction[],
 ): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
   const firstNonce = await nextNonce(client)
@@ -80,9 +80,9 @@ export async function sendInOrder(
 /** Creates a contract, and waits until it is mined. @returns its address */
 export async function deployContract(
   client: DeployerClients,
-  contract: DeployTransaction,
+  contract: DeploymentTransaction,
 ): Promise<Address> {
-  const [receipt] = await sendInOrder(client, [contract])
+  const [receipt] = await sendTransactionsInOrder(client, [contract])
   return receipt!.contractAddress!
 }
 

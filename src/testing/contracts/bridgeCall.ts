@@ -3,8 +3,8 @@ import { encodeHubMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { encodeContractCall } from '../../chains/evm/contracts/read.js'
-import { type ChainAddress, localClients } from '../chains/localClients.js'
-import { addressAsWord } from '../world.js'
+import { type ChainAddress, localChainClients } from '../chains/localClients.js'
+import { addressAsBytes32 } from '../world.js'
 
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
@@ -32,11 +32,11 @@ export async function bridgeCall(
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
 ): Promise<{ to: Address; data: Hex; value: bigint }> {
   const options = encodeLzReceiveOption({ gas, value: valueWei })
-  const { nativeFee } = await localClients(spoke).reader.readContract({
+  const { nativeFee } = await localChainClients(spoke).reader.readContract({
     address: spoke.contracts.spoke,
     abi: spokeAbi,
     functionName: 'quote',
-    args: [encodeHubMessage(addressAsWord(from), hubCalldata), options],
+    args: [encodeHubMessage(addressAsBytes32(from), hubCalldata), options],
   })
   const data = encodeContractCall(spokeAbi, 'lzSend', [hubCalldata, options])
   return { to: spoke.contracts.spoke, data, value: nativeFee }

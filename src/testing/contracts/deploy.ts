@@ -18,14 +18,14 @@ import {
   spokeCreationCode,
 } from '../../chains/evm/deployment/creation.js'
 import {
-  creationTransaction,
+  contractCreationTransaction,
   type DeployerClients,
-  type DeployTransaction,
+  type DeploymentTransaction,
   deployContract,
   nextContractAddress,
-  sendInOrder,
+  sendTransactionsInOrder,
 } from '../chains/send.js'
-import { addressAsWord } from '../world.js'
+import { addressAsBytes32 } from '../world.js'
 
 const ARTIFACT =
   '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
@@ -42,7 +42,7 @@ interface AppSettings extends DeployerClients {
   readonly pauser: Address
 }
 
-export interface HubSettings extends AppSettings {
+export interface HubDeploymentSettings extends AppSettings {
   readonly relayer: Address
   /** Limit on the value of deliveries per UTC day, wei. Default: 1,000 ether. */
   readonly deliverLimitWei?: bigint
@@ -52,7 +52,7 @@ export interface HubSettings extends AppSettings {
 export const deployHub = ({
   deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
   ...settings
-}: HubSettings) =>
+}: HubDeploymentSettings) =>
   deployWithEndpoint(settings, (endpoint) => ({
     label: 'deploying the hub',
     data: hubCreationCode({ ...settings, deliverLimitWei, endpoint }),
@@ -70,14 +70,14 @@ export const deploySpoke = (settings: AppSettings & { readonly hubEid: number })
 
 async function deployWithEndpoint(
   settings: AppSettings,
-  app: (endpoint: Address) => DeployTransaction,
+  app: (endpoint: Address) => DeploymentTransaction,
 ) {
   const endpoint = await nextContractAddress(settings)
   const steps = [
     endpointCreationTransaction(settings.eid, settings.walletClient.account.address),
     app(endpoint),
   ]
-  const [, receipt] = await sendInOrder(settings, steps)
+  const [, receipt] = await sendTransactionsInOrder(settings, steps)
   return { endpoint, app: receipt!.contractAddress!, block: receipt!.blockNumber }
 }
 
@@ -93,8 +93,8 @@ export async function deployMessageLibrary(
   const library = await nextContractAddress(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
-  await sendInOrder(client, [
-    creationTransaction('deploying the message library', code),
+  await sendTransactionsInOrder(client, [
+    contractCreationTransaction('deploying the message library', code),
     {
       label: 'registering the message library',
       to: endpoint,
@@ -109,7 +109,7 @@ const RECLAIM_SECONDS = 604_800n
 
 /** Deploys the contract that takes payments for names below communities. */
 export function deployCommunityPayments(
-  settings: DeployerClients & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
+  settings: DeployerClients & Pick<HubDeploymentSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
   return deployContract(settings, {
     label: 'deploying the payments of communities',
@@ -121,7 +121,10 @@ export function deployCommunityPayments(
 export const deployLocalToken = (client: DeployerClients): Promise<Address> =>
   deployContract(
     client,
-    creationTransaction('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
+    contractCreationTransaction('deploying a token', {
+      abi: localTokenAbi,
+      bytecode: localTokenBytecode,
+    }),
   )
 
 /** One end of a bridge: a chain's contracts. The client's account owns `endpoint` and `library`. */
@@ -160,8 +163,8 @@ export async function connectBridgeEnd(
   targets: readonly RemoteBridgeEnd[],
 ): Promise<void> {
   const { endpoint, app, owner, publicClient } = near
-  const libraries: DeployTransaction[] = []
-  const peers: DeployTransaction[] = []
+  const libraries: DeploymentTransaction[] = []
+  const peers: DeploymentTransaction[] = []
   for (const target of targets) {
     const args = [target.eid] as const
     const library = await publicClient.readContract({
@@ -173,21 +176,21 @@ export async function connectBridgeEnd(
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
     // hub and spoke both inherit `peers` from OAppCore, so the hub's ABI fits both
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
-    if ((await publicClient.readContract(peer)) !== addressAsWord(target.app))
+    if ((await publicClient.readContract(peer)) !== addressAsBytes32(target.app))
       peers.push(peerStep(near, target))
   }
-  if (!owner) await sendInOrder(near, [...libraries, ...peers])
+  if (!owner) await sendTransactionsInOrder(near, [...libraries, ...peers])
   else
     await Promise.all([
-      sendInOrder(near, libraries),
-      sendInOrder({ walletClient: owner, publicClient }, peers),
+      sendTransactionsInOrder(near, libraries),
+      sendTransactionsInOrder({ walletClient: owner, publicClient }, peers),
     ])
 }
 
 function librarySteps(
   { endpoint, library }: BridgeEnd,
   { eid, price }: RemoteBridgeEnd,
-): DeployTransaction[] {
+): DeploymentTransaction[] {
   const { baseWei: base, numerator, denominator } = price
   return [
     {
@@ -215,10 +218,10 @@ function librarySteps(
   ]
 }
 
-const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransaction => ({
+const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeploymentTransaction => ({
   label: 'setting the peer',
   to: app,
-  data: encodeContractCall(hubAbi, 'setPeer', [target.eid, addressAsWord(target.app)]),
+  data: encodeContractCall(hubAbi, 'setPeer', [target.eid, addressAsBytes32(target.app)]),
 })
 
 /**
@@ -226,7 +229,7 @@ const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeployTransactio
  * LZBL-1.2, so the artifact is read from the optional dependency and is not part of this project.
  * @throws Error if the package is not installed
  */
-export function endpointCreationTransaction(eid: number, owner: Address): DeployTransaction {
+export function endpointCreationTransaction(eid: number, owner: Address): DeploymentTransaction {
   let file: string
   try {
     file = createRequire(import.meta.url).resolve(ARTIFACT)
@@ -236,5 +239,5 @@ export function endpointCreationTransaction(eid: number, owner: Address): Deploy
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return creationTransaction('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
+  return contractCreationTransaction('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
 }

@@ -6,10 +6,10 @@ import {
 } from '../../chains/evm/contracts/index.js'
 import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
-  creationTransaction,
+  contractCreationTransaction,
   type DeployerClients,
   nextContractAddress,
-  sendInOrder,
+  sendTransactionsInOrder,
 } from '../chains/send.js'
 
 const DEFAULT_DURATION_S = 30n * 86_400n
@@ -35,13 +35,13 @@ export async function deployDistributor(settings: DistributorSettings) {
   const distributor = await nextContractAddress(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
-  const steps = [creationTransaction('deploying a distributor', code)]
+  const steps = [contractCreationTransaction('deploying a distributor', code)]
   if (mints > 0n)
     steps.push({
       label: 'minting what a distributor gives out',
       to: token,
       data: encodeContractCall(localTokenAbi, 'mint', [distributor, mints]),
     })
-  const [receipt] = await sendInOrder(settings, steps)
+  const [receipt] = await sendTransactionsInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

@@ -13,10 +13,10 @@ import {
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
-  creationTransaction,
+  contractCreationTransaction,
   type DeployerClients,
   nextContractAddress,
-  sendInOrder,
+  sendTransactionsInOrder,
 } from '../chains/send.js'
 import { lowerCaseAddress, operatorAccount, type WorldEns } from '../world.js'
 
@@ -32,13 +32,13 @@ export async function deployEns(client: DeployerClients, parent: string): Promis
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
   const resolver = await nextContractAddress(client)
-  const [, registry, universal] = await sendInOrder(client, [
-    creationTransaction('deploying the resolver of ENS names', {
+  const [, registry, universal] = await sendTransactionsInOrder(client, [
+    contractCreationTransaction('deploying the resolver of ENS names', {
       ...resolverCode,
       args: [owner, signer, []],
     }),
-    creationTransaction('deploying ENS’s registry', registryCode),
-    creationTransaction('deploying ENS’s universal resolver', {
+    contractCreationTransaction('deploying ENS’s registry', registryCode),
+    contractCreationTransaction('deploying ENS’s universal resolver', {
       ...universalCode,
       args: [resolver],
     }),
@@ -67,7 +67,7 @@ export async function setEnsGateway(
   { parent, registry, resolver }: WorldEns,
   api: string,
 ): Promise<void> {
-  await sendInOrder(client, [
+  await sendTransactionsInOrder(client, [
     {
       label: 'setting the resolver of an ENS name',
       to: registry,

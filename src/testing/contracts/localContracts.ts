@@ -2,17 +2,17 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
 import {
-  type ChainContracts,
-  type ChainDefinition,
+  type ChainContractAddresses,
   type HubOnlyContracts,
   LOCAL_SPEND_CAP_WEI,
+  type LocalChainDefinition,
   type RunningChain,
   type StoredLocalChain,
 } from '../chains/localChains.js'
 import {
   type ChainAddress,
   fundAddresses,
-  localClients,
+  localChainClients,
   mineQuickly,
   walletClientOf,
 } from '../chains/localClients.js'
@@ -41,12 +41,12 @@ const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
 
 /** Contracts of a local chain. */
 interface LocalContracts extends HubOnlyContracts {
-  contracts: ChainContracts
+  contracts: ChainContractAddresses
 }
 
 /** Deploys the contracts of a chain, unless an earlier start of the local world deployed them. */
 export async function deployMissingContracts(
-  chain: ChainDefinition & ChainAddress,
+  chain: LocalChainDefinition & ChainAddress,
   hubEid: number,
   previous: StoredLocalChain | undefined,
 ): Promise<LocalContracts> {
@@ -81,14 +81,14 @@ export async function deployMissingContracts(
 
 const deployerOf = (at: ChainAddress): DeployerClients => ({
   walletClient: walletClientOf(at, operatorAccount('deployer')),
-  publicClient: localClients(at).reader,
+  publicClient: localChainClients(at).reader,
 })
 
 async function deploy(
-  { eid, role }: ChainDefinition,
+  { eid, role }: LocalChainDefinition,
   deployer: DeployerClients,
   hubEid: number,
-): Promise<Omit<ChainContracts, 'genesisHash'>> {
+): Promise<Omit<ChainContractAddresses, 'genesisHash'>> {
   const roles = {
     ...deployer,
     relayer: operatorAccount('relayer').address,
@@ -108,7 +108,7 @@ async function deploy(
   }
 }
 
-export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
+export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
       const others = chains.filter(
@@ -143,7 +143,7 @@ export async function setEnsGatewayOfHubs(
 }
 
 /** Price of messages from `near` to `far`. On the hub, `numerator / denominator` is the inverse of the spoke's. */
-function priceOf(near: ChainDefinition, far: ChainDefinition): BridgeMessagePrice {
+function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {
     baseWei: near.price.baseWei,
@@ -168,7 +168,7 @@ export function readPreviousLocalChains(home: string): Map<string, StoredLocalCh
  * Writes two files: the daemon's chains file, which also has the settings of the clusters of other chain families, and
  * the chains' data that later starts read (`readPreviousLocalChains`).
  */
-export function writeLocalChains(
+export function writeLocalChainsFiles(
   home: string,
   chains: readonly RunningChain[],
   clusters: readonly LocalNodeCluster[],

@@ -3,9 +3,13 @@ import {
   priceFeedAbi,
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
-import { type ChainAddress, localClients, walletClientOf } from '../chains/localClients.js'
+import { type ChainAddress, localChainClients, walletClientOf } from '../chains/localClients.js'
 import { waitForReceipt } from '../chains/receipt.js'
-import { creationTransaction, type DeployerClients, sendInOrder } from '../chains/send.js'
+import {
+  contractCreationTransaction,
+  type DeployerClients,
+  sendTransactionsInOrder,
+} from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -27,9 +31,9 @@ export async function deployPriceFeeds(client: DeployerClients): Promise<PriceFe
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
-    return creationTransaction(`deploying the feed ${description}`, code)
+    return contractCreationTransaction(`deploying the feed ${description}`, code)
   }
-  const [solUsd, ethUsd] = await sendInOrder(client, [
+  const [solUsd, ethUsd] = await sendTransactionsInOrder(client, [
     feed('SOL / USD', SOL_USD),
     feed('ETH / USD', ETH_USD),
   ])
@@ -51,6 +55,6 @@ export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange):
     args: [answer],
   } as const
   const hash = await walletClientOf(at, operatorAccount('deployer')).writeContract(write)
-  await waitForReceipt(localClients(at).reader, hash)
+  await waitForReceipt(localChainClients(at).reader, hash)
   return hash
 }

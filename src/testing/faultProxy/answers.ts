@@ -1,9 +1,9 @@
 import { CONFIRMED_BLOCK_TAGS } from '../../registry/primitives/confirmation.js'
-import type { ForkedChains } from './forks.js'
+import type { SimulatedFork } from './forks.js'
 import type { AnswerFault } from './kinds.js'
 import { wrongAnswerTo } from './lies.js'
 import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
-import { integerBetween, pickFrom, type randomSequence, shuffled } from './random.js'
+import { integerBetween, pickElement, type seededRandomSequence, shuffled } from './random.js'
 import {
   hexQuantity,
   type RpcAnswer,
@@ -34,19 +34,19 @@ export interface FaultyAnswer extends RpcAnswer {
   status?: number
 }
 
-export interface AnswerContext {
+export interface FaultyAnswerContext {
   upstream: Upstream
-  forks: ForkedChains
+  forks: SimulatedFork
   limits: FaultLimits
   /** Next random number for this call, in [0, 1). */
-  next: ReturnType<typeof randomSequence>
+  next: ReturnType<typeof seededRandomSequence>
 }
 
 /** Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content. */
 export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
-  context: AnswerContext,
+  context: FaultyAnswerContext,
 ): Promise<FaultyAnswer | null> {
   const { upstream, forks, limits, next } = context
   switch (kind) {
@@ -63,7 +63,7 @@ export async function answerWithFault(
       return rangeRefusal(call, context)
     case 'missing_logs':
       return ofLogs(call, upstream, (logs) => {
-        const missing = pickFrom(
+        const missing = pickElement(
           next(),
           logs.map(({ blockNumber }) => blockNumber),
         )
@@ -71,7 +71,7 @@ export async function answerWithFault(
       })
     case 'duplicate_logs':
       return ofLogs(call, upstream, (logs) => {
-        const twice = pickFrom(next(), logs)
+        const twice = pickElement(next(), logs)
         return logs.flatMap((log) => (log === twice || next() < 0.5 ? [log, { ...log }] : [log]))
       })
     case 'reorder_logs':
@@ -117,11 +117,14 @@ async function staleAnswer(
   )
 }
 
-function rangeRefusal({ params }: RpcCall, { limits, next }: AnswerContext): FaultyAnswer | null {
+function rangeRefusal(
+  { params }: RpcCall,
+  { limits, next }: FaultyAnswerContext,
+): FaultyAnswer | null {
   const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
   if (fromBlock === undefined || toBlock === undefined) return null
   const blocks = Number(toBlock) - Number(fromBlock) + 1
   if (!(blocks > limits.rangeBlocks)) return null
-  const { status, ...error } = pickFrom(next(), RANGE_LIMIT_ERRORS)
+  const { status, ...error } = pickElement(next(), RANGE_LIMIT_ERRORS)
   return { error, status }
 }

@@ -12,7 +12,7 @@ interface Log {
   data: string
 }
 
-export type ForkedChains = ReturnType<typeof createForks>
+export type SimulatedFork = ReturnType<typeof createSimulatedFork>
 
 /**
  * Simulates a fork that the node is not on. It branches off a few blocks below the head, with other bidders in its
@@ -20,7 +20,7 @@ export type ForkedChains = ReturnType<typeof createForks>
  * @param forkBlocks length of the fork, shorter than the confirmation depth, since the indexer correctly confirms a
  * longer fork
  */
-export function createForks(seed: number, upstream: Upstream, forkBlocks: number) {
+export function createSimulatedFork(seed: number, upstream: Upstream, forkBlocks: number) {
   /**
    * For the hash of each block of the fork: the hash of the node's block at that height, and the block's place in the
    * fork, from 1 upwards.

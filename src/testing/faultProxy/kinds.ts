@@ -1,5 +1,5 @@
 import { LIE_METHODS } from './lies.js'
-import { pickFrom, randomNumber } from './random.js'
+import { pickElement, seededRandomNumber } from './random.js'
 
 /** Faults of a whole HTTP request, or of a message on a WebSocket. */
 const REQUEST_KINDS = [
@@ -64,7 +64,7 @@ export type Faults =
   | ((request: FaultRequest) => FaultKind | null)
 
 export const NOTIFICATION_METHOD = 'notification'
-export const BATCH_METHOD = 'batch'
+export const METHOD_LABEL_OF_BATCH = 'batch'
 
 /**
  * True if a fault applies to a call. A call in a batch has only the faults of answers, since the batch has one
@@ -97,7 +97,9 @@ export function chooseFault(
   const hits = FAULT_KINDS.filter(
     (kind) =>
       touches(kind, method, isInBatch) &&
-      randomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
+      seededRandomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
-  return hits.length > 0 ? pickFrom(randomNumber(seed, 'which', method, ordinal), hits) : null
+  return hits.length > 0
+    ? pickElement(seededRandomNumber(seed, 'which', method, ordinal), hits)
+    : null
 }

@@ -1,4 +1,4 @@
-import { integerBetween, pickFrom, type randomSequence } from './random.js'
+import { integerBetween, pickElement, type seededRandomSequence } from './random.js'
 import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
 /** Number that is larger than any counter, height or price of a chain. */
@@ -20,7 +20,7 @@ export const LIE_METHODS = [
 ] as const
 export type LieMethod = (typeof LIE_METHODS)[number]
 
-type Next = ReturnType<typeof randomSequence>
+type Next = ReturnType<typeof seededRandomSequence>
 
 /** A wrong answer to a call, plausible or absurd. Null for a block by its number, and where the node has no answer. */
 export async function wrongAnswerTo(
@@ -53,12 +53,12 @@ function wrongResult(method: LieMethod, truth: unknown, next: Next): unknown {
     case 'eth_getCode':
       return truth === '0x' ? '0x60006000fd' : '0x'
     case 'eth_getBalance':
-      return pickFrom(next(), ['0x0', hexQuantity(ABSURD)])
+      return pickElement(next(), ['0x0', hexQuantity(ABSURD)])
   }
 }
 
 const ahead = (truth: unknown, next: Next): string =>
-  pickFrom(next(), [
+  pickElement(next(), [
     hexQuantity(ABSURD),
     hexQuantity(Number(truth) + integerBetween(next(), 3, MOST_AHEAD)),
   ])

@@ -1,24 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerWithFault, type FaultLimits, type FaultyAnswer } from './answers.js'
-import { createForks } from './forks.js'
+import { createSimulatedFork } from './forks.js'
 import {
-  BATCH_METHOD,
   chooseFault,
   type FaultKind,
   type FaultRequest,
   type Faults,
   isAnswerFault,
+  METHOD_LABEL_OF_BATCH,
   NOTIFICATION_METHOD,
 } from './kinds.js'
 import type { LieMethod } from './lies.js'
 import { type NodeErrorText, PROXY_SERVER_ERRORS, RATE_LIMIT_ERRORS } from './nodeErrorTexts.js'
-import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
+import { integerBetween, pickElement, seededRandomNumber, seededRandomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 
 /** HTTP answer to the client. Null: the connection is reset without an answer. */
-export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
+export type ProxyHttpReply = {
+  status: number
+  headers: Record<string, string>
+  text: string
+} | null
 
-export interface PipeOptions {
+export interface FaultyPipeOptions {
   upstream: Upstream
   seed: number
   faults: () => Faults
@@ -31,11 +35,11 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
 /** Creates the part of the proxy that passes requests to a node and the node's answers back, with faults. */
-export function createFaultyPipe(options: PipeOptions) {
+export function createFaultyPipe(options: FaultyPipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
   /** Faults that a test requested: methods whose next answer is wrong, and the finalized block while it is frozen. */
   const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
-  const forks = createForks(seed, upstream, limits.forkBlocks)
+  const forks = createSimulatedFork(seed, upstream, limits.forkBlocks)
   const take = countRequests()
   /** Newest answer by method, which the fault `wrong_id` returns to the next call of the method. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
@@ -56,7 +60,7 @@ export function createFaultyPipe(options: PipeOptions) {
     kind: FaultKind | null,
   ): Promise<FaultyAnswer> => {
     if (kind === null || !isAnswerFault(kind)) return ask(call)
-    const next = randomSequence(seed, 'answer', request.method, request.ordinal)
+    const next = seededRandomSequence(seed, 'answer', request.method, request.ordinal)
     const wrong = await answerWithFault(kind, call, { upstream, forks, limits, next })
     if (!wrong) return ask(call)
 
@@ -65,7 +69,7 @@ export function createFaultyPipe(options: PipeOptions) {
     return wrong
   }
 
-  const single = (call: RpcCall): Promise<PipeReply> => {
+  const single = (call: RpcCall): Promise<ProxyHttpReply> => {
     const request = take(call.method, call.params)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
@@ -81,8 +85,8 @@ export function createFaultyPipe(options: PipeOptions) {
     })
   }
 
-  const batch = (calls: readonly RpcCall[]): Promise<PipeReply> => {
-    const request = take(BATCH_METHOD)
+  const batch = (calls: readonly RpcCall[]): Promise<ProxyHttpReply> => {
+    const request = take(METHOD_LABEL_OF_BATCH)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
       const answers = await Promise.all(
@@ -103,7 +107,7 @@ export function createFaultyPipe(options: PipeOptions) {
   return {
     staged,
     /** Answers the body of a request: a call or a batch. */
-    async handle(body: string): Promise<PipeReply> {
+    async handle(body: string): Promise<ProxyHttpReply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
         return await (Array.isArray(parsed)
@@ -126,17 +130,18 @@ export function createFaultyPipe(options: PipeOptions) {
 
 /** Runs a request with a fault of the transport: a refusal, silence, a cut connection or a truncated answer. */
 async function faulty(
-  options: PipeOptions,
+  options: FaultyPipeOptions,
   request: FaultRequest,
   kind: FaultKind | null,
   work: () => Promise<{ status: number; text: string }>,
-): Promise<PipeReply> {
+): Promise<ProxyHttpReply> {
   const random = (purpose: string) =>
-    randomNumber(options.seed, purpose, request.method, request.ordinal)
+    seededRandomNumber(options.seed, purpose, request.method, request.ordinal)
   if (kind !== null && !isAnswerFault(kind)) options.onFault(kind, request)
   if (kind === 'rate_limit')
-    return worded(pickFrom(random('wording'), RATE_LIMIT_ERRORS), options.limits.retryAfterS)
-  if (kind === 'server_error') return worded(pickFrom(random('wording'), PROXY_SERVER_ERRORS), null)
+    return worded(pickElement(random('wording'), RATE_LIMIT_ERRORS), options.limits.retryAfterS)
+  if (kind === 'server_error')
+    return worded(pickElement(random('wording'), PROXY_SERVER_ERRORS), null)
   if (kind === 'hang') return new Promise<never>(() => {})
   // half of the dropped requests reach the node, so a transaction may be sent without an answer
   if (kind === 'drop' && random('half') < 0.5) return null
@@ -148,8 +153,8 @@ async function faulty(
   return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
 }
 
-const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
-  integerBetween(randomNumber(seed, 'delay', method, ordinal), 1, limits.delayMs)
+const delayOf = ({ seed, limits }: FaultyPipeOptions, { method, ordinal }: FaultRequest): number =>
+  integerBetween(seededRandomNumber(seed, 'delay', method, ordinal), 1, limits.delayMs)
 
 /** Creates the function that numbers the requests of each method, from 1. */
 function countRequests() {
@@ -169,7 +174,10 @@ const withFinalized = (params: readonly unknown[], block: string | null): readon
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
-function worded({ status, code, message }: NodeErrorText, retryAfterS: number | null): PipeReply {
+function worded(
+  { status, code, message }: NodeErrorText,
+  retryAfterS: number | null,
+): ProxyHttpReply {
   const headers: Record<string, string> =
     retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
   if (code === 0)

@@ -4,7 +4,7 @@ const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
 /** Random number in [0, 1): FNV-1a over seed and key, finished as in MurmurHash3 so that all bits mix. */
-export function randomNumber(seed: number, ...key: readonly (string | number)[]): number {
+export function seededRandomNumber(seed: number, ...key: readonly (string | number)[]): number {
   let hash = FNV_OFFSET
   for (const char of `${seed}|${key.join('|')}`)
     hash = Math.imul(hash ^ char.codePointAt(0)!, FNV_PRIME)
@@ -14,9 +14,12 @@ export function randomNumber(seed: number, ...key: readonly (string | number)[])
 }
 
 /** A sequence of random numbers in [0, 1) for a seed and a key. */
-export function randomSequence(seed: number, ...key: readonly (string | number)[]): () => number {
+export function seededRandomSequence(
+  seed: number,
+  ...key: readonly (string | number)[]
+): () => number {
   let count = 0
-  return () => randomNumber(seed, ...key, count++)
+  return () => seededRandomNumber(seed, ...key, count++)
 }
 
 /** Integer from `min` to `max`, inclusive. */
@@ -24,7 +27,7 @@ export const integerBetween = (random: number, min: number, max: number): number
   min + Math.floor(random * (max - min + 1))
 
 /** Element of a non-empty list. */
-export const pickFrom = <T>(random: number, list: readonly T[]): T =>
+export const pickElement = <T>(random: number, list: readonly T[]): T =>
   list[integerBetween(random, 0, list.length - 1)]!
 
 /** Shuffled copy of a list (Fisher-Yates). */

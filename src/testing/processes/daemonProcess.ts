@@ -32,7 +32,7 @@ export interface DaemonProcess {
   logs(): string
 }
 
-export interface DaemonOptions {
+export interface DaemonProcessOptions {
   /** Complete environment of the process. Nothing is inherited. */
   env: DaemonEnvironment
   /** Base address of the operator's routes. */
@@ -43,7 +43,7 @@ export interface DaemonOptions {
 }
 
 /** Starts a daemon as a child process, which ends with this process. */
-export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
+export async function startDaemonProcess(options: DaemonProcessOptions): Promise<DaemonProcess> {
   const { command, args } = await programCommand('cli')
   let child: WatchedChild
   let isAskedToEnd = false

@@ -12,14 +12,14 @@ const MAX_PORT = 65_535
 const FREE_PORTS = { from: 10_000, below: 32_768 }
 /** Distance between the first ports that processes with successive ids try, so that they choose different ports. */
 const PORTS_APART = 61
-/** Number of ports that `nextFreePort` tries after the preferred one. */
+/** Number of ports that `chooseFreePortFrom` tries after the preferred one. */
 const NEXT_PORT_TRIES = 200
 
 const count = FREE_PORTS.below - FREE_PORTS.from
 let next = (process.pid * PORTS_APART) % count
 
 /** A free port on loopback, claimed until this process ends. */
-export async function freePort(): Promise<number> {
+export async function chooseFreePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
  * launchers choose different ports even before binding.
  * @throws Error when none of the next 200 ports is free
  */
-export async function nextFreePort(preferred: number): Promise<number> {
+export async function chooseFreePortFrom(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
   for (let port = preferred; port <= last; port++) {
     if (!(await isPortFree(port))) continue

@@ -6,8 +6,8 @@ import type pg from 'pg'
 import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { locateNativeProgram } from './platform.js'
-import { withPostgres } from './postgresClient.js'
-import { preparedPostgres } from './prepared.js'
+import { withPostgresClient } from './postgresClient.js'
+import { sharedPostgresSetup } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
 import { startServerProgram } from './server.js'
 
@@ -46,7 +46,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-  const settings = settingArgs({ ...preparedPostgres()?.settings, ...options.settings })
+  const settings = settingArgs({ ...sharedPostgresSetup()?.settings, ...options.settings })
   const { port, ...server } = await startServerProgram({
     name: `PostgreSQL in ${dataDir}`,
     port: options.port,
@@ -78,8 +78,8 @@ const databaseUrl = (url: string, name: string): string =>
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // prepared servers run without fsync, where a file copy takes a quarter of the default strategy's time
-  const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
-  await withPostgres(url, async (client) => {
+  const how = sharedPostgresSetup() ? ' STRATEGY file_copy' : ''
+  await withPostgresClient(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
@@ -91,7 +91,7 @@ export async function createDatabase(url: string, name: string): Promise<string>
 }
 
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await withPostgres(databaseUrl(url, 'postgres'), async (client) => {
+  await withPostgresClient(databaseUrl(url, 'postgres'), async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
   })
 }
@@ -156,7 +156,7 @@ function hydrateSymlinks(native: string): void {
 }
 
 async function makeDataDir(native: string, user: PostgresUser, dataDir: string): Promise<void> {
-  const prepared = preparedPostgres()
+  const prepared = sharedPostgresSetup()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, PATIENCE_MS)

@@ -6,7 +6,7 @@ const CONNECT_TIMEOUT_MS = 10_000
  * Runs work on a new connection. In a file of its own, so that the published types of `clusterd/testing` do not refer
  * to `pg`.
  */
-export async function withPostgres(
+export async function withPostgresClient(
   url: string,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {

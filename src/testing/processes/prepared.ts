@@ -2,21 +2,21 @@
  * What a test run prepares once for all PostgreSQL servers that it starts. This module imports nothing, so that it
  * loads fast.
  */
-export interface PreparedPostgres {
+export interface SharedPostgresSetup {
   /** Path of a data directory to copy for each server. Created by initdb on first use. */
   readonly template: string
   /** Additional settings of each server (`-c name=value`). */
   readonly settings: Readonly<Record<string, string>>
 }
 
-let prepared: PreparedPostgres | undefined
+let prepared: SharedPostgresSetup | undefined
 
 /**
  * Sets the template and the settings of servers that start later. A copy of the template takes a third of initdb's
  * time.
  */
-export function preparePostgres(common: PreparedPostgres): void {
+export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
   prepared = common
 }
 
-export const preparedPostgres = (): PreparedPostgres | undefined => prepared
+export const sharedPostgresSetup = (): SharedPostgresSetup | undefined => prepared

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/support/folder.js'
 import { lockFile, tryLockFile } from './files.js'
-import { freePort, isPortFree, nextFreePort } from './ports.js'
+import { chooseFreePort, chooseFreePortFrom, isPortFree } from './ports.js'
 import { identifyProcess, isProcessAlive, spawnChild, waitForCondition } from './processes.js'
 
 const home = useFolder()
@@ -80,10 +80,10 @@ describe('lockFile', () => {
 
 describe('ports', () => {
   it('returns free ports, never one twice', async () => {
-    const ports = await Promise.all(Array.from({ length: 20 }, freePort))
+    const ports = await Promise.all(Array.from({ length: 20 }, chooseFreePort))
     expect(new Set(ports).size).toBe(20)
     expect(await isPortFree(ports[0]!)).toBe(true)
-    const claimed = await nextFreePort(ports[0]!)
-    expect(await nextFreePort(claimed)).toBeGreaterThan(claimed)
+    const claimed = await chooseFreePortFrom(ports[0]!)
+    expect(await chooseFreePortFrom(claimed)).toBeGreaterThan(claimed)
   })
 })

@@ -126,8 +126,8 @@ function tellGuard(): void {
 
 /**
  * Starts a program as a child process, with its output in a log file. The child has its own process group, so that
- * Ctrl-C in the terminal reaches only this process, which ends its children in order. When this process ends, the guard
- * ends the remaining children.
+ * Ctrl-C in the terminal reaches only this process, which ends its children in order. When this process ends, a guard
+ * process ends the remaining children.
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<WatchedChild> {

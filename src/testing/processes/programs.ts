@@ -9,7 +9,7 @@ let locate: Locate | undefined
  * Makes this project's programs start from the files that `built` returns, instead of their sources, which is much
  * faster.
  */
-export function startProgramsFrom(built: Locate): void {
+export function useBuiltPrograms(built: Locate): void {
   locate = built
 }
 

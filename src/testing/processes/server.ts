@@ -1,4 +1,4 @@
-import { freePort } from './ports.js'
+import { chooseFreePort } from './ports.js'
 import {
   type ProcessHandle,
   processHandle,
@@ -31,7 +31,7 @@ export async function startServerProgram(
 ): Promise<ProcessHandle & { port: number }> {
   const { name, commandFor, isReady, takenText } = program
   for (let tries = 1; ; tries++) {
-    const port = program.port ?? (await freePort())
+    const port = program.port ?? (await chooseFreePort())
     const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
     await waitForCondition(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
     if (!child.hasExited() && isReady(child, port))

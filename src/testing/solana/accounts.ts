@@ -6,10 +6,10 @@ import type { SolanaAccount } from '../world.js'
 
 const ACCOUNTS = 5
 
-export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
+export type SolanaOperatorRole = 'deployer' | 'relayer' | 'treasurer'
 
 /** Key pair of an account that the local world uses for its own work. The key is public, like all local keys. */
-export const solanaOperator = (operator: SolanaOperator): Keypair =>
+export const solanaOperatorKeypair = (operator: SolanaOperatorRole): Keypair =>
   localKey(`operator ${operator}`)
 
 /** Solana wallets for users of a local world. They are the same in every local world. */

@@ -2,7 +2,7 @@ import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { isProcessAlive } from '../processes/processes.js'
-import { keypairOfAccount, solanaOperator } from './accounts.js'
+import { keypairOfAccount, solanaOperatorKeypair } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
 import { sendSolanaTransaction } from './sendSolana.js'
@@ -45,7 +45,7 @@ it('has separate registrars, and payers with SOL', async () => {
 })
 
 it('deploys a program by the loader’s own transactions, as any cluster does', async () => {
-  const { programId } = await deployRegistrar(connection, solanaOperator('deployer'))
+  const { programId } = await deployRegistrar(connection, solanaOperatorKeypair('deployer'))
   await pay(programId.toBase58(), word(8))
   const { state, decodeState } = createRegistrarClient(programId.toBase58())
   const account = await connection.getAccountInfo(state)

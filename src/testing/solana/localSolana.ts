@@ -1,8 +1,8 @@
 import { locateNativeProgram } from '../processes/platform.js'
-import type { ReadySolana, SetUpOptions } from './setUpSolana.js'
+import type { ReadySolana, SolanaSetUpOptions } from './setUpSolana.js'
 import { type Surfpool, startSurfpool } from './surfpool.js'
 
-export interface LocalSolanaOptions extends SetUpOptions {
+export interface LocalSolanaOptions extends SolanaSetUpOptions {
   /** Duration of a slot, ms; default 400. */
   slotMs?: number
   logFile?: string

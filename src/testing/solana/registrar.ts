@@ -4,7 +4,7 @@ import { initializeRegistrarInstruction } from '../../chains/solana/admin.js'
 import { deployProgram } from '../../chains/solana/deployment/deploy.js'
 import { registrarCode } from '../../chains/solana/deployment/loader.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
-import { solanaOperator } from './accounts.js'
+import { solanaOperatorKeypair } from './accounts.js'
 import { sendSolanaTransaction } from './sendSolana.js'
 import { writeSolanaProgram } from './surfpool.js'
 
@@ -31,8 +31,8 @@ export async function deployRegistrar(
         program,
         code,
       }))
-  const relay = solanaOperator('relayer').publicKey
-  const treasury = solanaOperator('treasurer').publicKey
+  const relay = solanaOperatorKeypair('relayer').publicKey
+  const treasury = solanaOperatorKeypair('treasurer').publicKey
   const terms = { admin: payer.publicKey, relay, treasury, reclaimSeconds: RECLAIM_SECONDS }
   await sendSolanaTransaction(
     connection,

@@ -31,12 +31,12 @@ export async function sendSolanaTransaction(
   const signature = await connection.sendRawTransaction(transaction.serialize(), {
     skipPreflight: true,
   })
-  await confirmSolana(connection, [signature])
+  await waitForSolanaConfirmation(connection, [signature])
   return signature
 }
 
 /** Waits until transactions have commitment "confirmed". @throws the errors of `sendSolanaTransaction` */
-export async function confirmSolana(
+export async function waitForSolanaConfirmation(
   connection: Connection,
   signatures: readonly string[],
 ): Promise<void> {
@@ -58,10 +58,10 @@ export async function confirmSolana(
 const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
   status === 'confirmed' || status === 'finalized'
 
-export async function fundSolana(
+export async function fundSolanaAddresses(
   connection: Connection,
   addresses: readonly PublicKey[],
 ): Promise<void> {
   const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
-  await confirmSolana(connection, await Promise.all(airdrops))
+  await waitForSolanaConfirmation(connection, await Promise.all(airdrops))
 }

@@ -1,10 +1,15 @@
 import { Connection } from '@solana/web3.js'
-import { keypairOfAccount, solanaAccountOf, solanaAccounts, solanaOperator } from './accounts.js'
+import {
+  keypairOfAccount,
+  solanaAccountOf,
+  solanaAccounts,
+  solanaOperatorKeypair,
+} from './accounts.js'
 import { deployRegistrar } from './registrar.js'
-import { fundSolana } from './sendSolana.js'
+import { fundSolanaAddresses } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
 
-export interface SetUpOptions {
+export interface SolanaSetUpOptions {
   /** Number of registrars to deploy, each under its own key. Default 1. */
   programs?: number
   /** RPC URL of a running local cluster with a faucet, to use instead of Surfpool. */
@@ -14,21 +19,21 @@ export interface SetUpOptions {
 export type ReadySolana = Awaited<ReturnType<typeof setUpSolana>>
 
 export async function setUpSolana(
-  options: SetUpOptions,
+  options: SolanaSetUpOptions,
   surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
 ) {
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
   const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
-  const deployer = solanaOperator('deployer')
-  const relayAuthority = solanaOperator('relayer')
-  const treasuryAuthority = solanaOperator('treasurer')
+  const deployer = solanaOperatorKeypair('deployer')
+  const relayAuthority = solanaOperatorKeypair('relayer')
+  const treasuryAuthority = solanaOperatorKeypair('treasurer')
   const accounts = solanaAccounts()
   const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOfAccount)]
   const addresses = funded.map(({ publicKey }) => publicKey)
   const [genesisHash] = await Promise.all([
     connection.getGenesisHash(),
-    fundSolana(connection, addresses),
+    fundSolanaAddresses(connection, addresses),
   ])
   const deployed = await Promise.all(
     Array.from({ length: options.programs ?? 1 }, () =>

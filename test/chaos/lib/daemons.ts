@@ -8,7 +8,7 @@ import {
   type TcpProxy,
 } from '../../../src/testing/index.js'
 import { startDaemonProcess } from '../../../src/testing/processes/daemonProcess.js'
-import { freePort } from '../../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../../src/testing/processes/ports.js'
 import { daemonEnvironment } from '../../../src/testing/stackParts.js'
 
 const RESPAWN_MS = 200
@@ -115,8 +115,8 @@ export async function openDaemons(
 }
 
 async function startSecond(stack: Stack<'mainnet'>, database: TcpProxy, env: DaemonEnvironment) {
-  const port = await freePort()
-  const opsPort = await freePort()
+  const port = await chooseFreePort()
+  const opsPort = await chooseFreePort()
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}` }
   const { databaseUrl, home, solana } = stack
   const complete = daemonEnvironment(home, {

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { integerBetween, randomSequence, shuffled } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  seededRandomSequence,
+  shuffled,
+} from '../../../src/testing/faultProxy/random.js'
 import { fullDisk, readOnlyDatabase } from './databaseWeathers.js'
 import type { Ledger } from './ledger.js'
 import type { Observer } from './observer.js'
@@ -75,7 +79,7 @@ export function startDisruptions(
   runMs: number,
   log: (line: string) => void,
 ): Disruptions {
-  const next = randomSequence(seed, 'disruptions')
+  const next = seededRandomSequence(seed, 'disruptions')
   const counts: DisruptionCounts = {}
   const longestMs = Math.min(LONGEST_MS, runMs * LONGEST_SHARE)
   const site: Site = {

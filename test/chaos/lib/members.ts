@@ -1,7 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../../src/testing/faultProxy/random.js'
 import { actAtPace } from './wallets.js'
 import { askApi, type Question, tally } from './watchers.js'
 
@@ -33,7 +37,7 @@ export function runMembers(
         apis,
         members,
         account,
-        randomSequence(seed, 'member', i),
+        seededRandomSequence(seed, 'member', i),
         { secrets, counts },
         signal,
       ),
@@ -92,7 +96,7 @@ async function act(
 ): Promise<boolean> {
   const change = async (method: string, path: string, body?: unknown) =>
     (await askApi(apis, path, { method, body, headers, onFailure })) !== null
-  const someone = added.length > 0 ? pickFrom(next(), added) : account.address.toLowerCase()
+  const someone = added.length > 0 ? pickElement(next(), added) : account.address.toLowerCase()
   const name = `w-${integerBetween(next(), 1, 30)}`
   const chance = next()
   if (chance < 0.45) {
@@ -100,7 +104,7 @@ async function act(
     const address = randomAddress(next)
     if (isPrivate) secrets.add(address)
     const invited =
-      next() < 0.4 ? [{ address: pickFrom(next(), members).address, name: `m-${name}` }] : []
+      next() < 0.4 ? [{ address: pickElement(next(), members).address, name: `m-${name}` }] : []
     const isTaken = await change('POST', '/v1/clusters/wallets', [
       { address, name, isPrivate },
       ...invited,
@@ -112,7 +116,7 @@ async function act(
     return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
   // joins a cluster to which it was invited; names move with the last wallet of a cluster
-  const host = pickFrom(next(), members).address
+  const host = pickElement(next(), members).address
   const cluster = await askApi<{ clusterId: string | null }>(apis, `/v1/clusters/address/${host}`)
   return cluster?.clusterId
     ? change('POST', `/v1/clusters/verify/${cluster.clusterId}`)

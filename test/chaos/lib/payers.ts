@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { registrarIdl } from '../../../src/chains/solana/registrar.js'
-import { randomSequence } from '../../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../../../src/testing/faultProxy/random.js'
 import { keypairOfAccount } from '../../../src/testing/solana/accounts.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import type { Ledger } from './ledger.js'
@@ -31,7 +31,7 @@ export async function runPayers(
   setMaxListeners(0, signal)
   await Promise.all(
     solana.accounts.map((account, i) =>
-      runPayer(world.apis, solana, account, ledger, randomSequence(seed, 'payer', i), signal),
+      runPayer(world.apis, solana, account, ledger, seededRandomSequence(seed, 'payer', i), signal),
     ),
   )
 }

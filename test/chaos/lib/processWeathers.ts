@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import {
   identifyProcess,
   sleep,
@@ -88,7 +88,7 @@ export const kill: Weather = (site) =>
 /** Kills a daemon, which then dies at a fail point, and then kills the other, so that the first takes the lead. */
 export const killAtFailPoint: Weather = (site) =>
   withOne(site, site.world.daemons, async (daemon) => {
-    const point = `${pickFrom(site.next(), FAIL_POINTS)}:${integerBetween(site.next(), 1, 6)}`
+    const point = `${pickElement(site.next(), FAIL_POINTS)}:${integerBetween(site.next(), 1, 6)}`
     const deaths = () => Object.values(daemon.failpoints).reduce((sum, n) => sum + n, 0)
     const before = deaths()
     daemon.arm({ CLUSTERD_FAILPOINT: point })
@@ -121,7 +121,7 @@ export const freezePostgres: Weather = (site) =>
   withOne(site, [site.world.stack.postgres!], async (postgres) => {
     const [parent, ...children] = familyOf(postgres.pid)
     const isWhole = site.next() < 0.7 || children.length === 0
-    const thaw = freeze(isWhole ? [parent!, ...children] : [pickFrom(site.next(), children)])
+    const thaw = freeze(isWhole ? [parent!, ...children] : [pickElement(site.next(), children)])
     count(site, isWhole ? 'frozen databases' : 'frozen connections')
     await outage(site)
     thaw()

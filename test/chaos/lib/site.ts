@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import type { FaultProxy } from '../../../src/testing/index.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { Ledger } from './ledger.js'
@@ -49,7 +49,7 @@ export function withOne<T extends object>(
 ): Promise<string> | null {
   const free = parts.filter((part) => !site.busy.has(part))
   if (free.length === 0) return null
-  const part = pickFrom(site.next(), free)
+  const part = pickElement(site.next(), free)
   site.busy.add(part)
   return act(part).finally(() => site.busy.delete(part))
 }

@@ -10,8 +10,12 @@ import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
 import { createRegistrarClient, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
-import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../../src/testing/faultProxy/random.js'
+import { fundSolanaAddresses } from '../../../src/testing/solana/sendSolana.js'
 import { COMMUNITY } from './community.js'
 import type { Ledger } from './ledger.js'
 import type { Dust } from './strangers.js'
@@ -38,7 +42,7 @@ export async function openSolanaStranger(
   seed: number,
 ): Promise<Keypair> {
   const stranger = Keypair.fromSeed(createHash('sha256').update(`${seed}/stranger`).digest())
-  await fundSolana(connection, [stranger.publicKey])
+  await fundSolanaAddresses(connection, [stranger.publicKey])
   return stranger
 }
 
@@ -49,10 +53,10 @@ export async function runSolanaStranger(
   ledger: Ledger,
   { seed, signal, dust }: { seed: number; signal: AbortSignal; dust: Dust },
 ): Promise<void> {
-  const next = randomSequence(seed, 'stranger', 'solana')
+  const next = seededRandomSequence(seed, 'stranger', 'solana')
   const makers = dustOf(solana, stranger, next)
   await actAtPace(next, PACE_MS, signal, async () => {
-    const kind = pickFrom(next(), Object.keys(makers) as (keyof typeof makers)[])
+    const kind = pickElement(next(), Object.keys(makers) as (keyof typeof makers)[])
     const transaction = new Transaction({
       feePayer: stranger.publicKey,
       ...(await solana.connection.getLatestBlockhash('confirmed')),
@@ -110,7 +114,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
         { length: MEMOS },
         () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR }),
       ),
-      pickFrom(next(), [register, pay])(),
+      pickElement(next(), [register, pay])(),
     ],
     /** Transactions that nodes list among the program's, although they contain nothing of it. */
     'gifts of 1 lamport': () =>

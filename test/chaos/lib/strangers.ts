@@ -28,9 +28,13 @@ import {
   layerZeroEndpointAbi,
 } from '../../../src/chains/evm/contracts/index.js'
 import { fundAddresses, walletClientOf } from '../../../src/testing/chains/localChain.js'
-import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
-import { addressAsWord } from '../../../src/testing/world.js'
+import { addressAsBytes32 } from '../../../src/testing/world.js'
 import { type BatchCall, batchOf } from '../../support/batch.js'
 import { PRICE_WEI, paymentFor } from './community.js'
 import { actAtPace, STALLS, someNames } from './wallets.js'
@@ -119,9 +123,9 @@ const bidsFor = (names: readonly string[]): Hex =>
 async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
   const params = {
     dstEid: far.eid,
-    receiver: addressAsWord(far.contract),
+    receiver: addressAsBytes32(far.contract),
     payInLzToken: false,
-    message: encodeHubMessage(addressAsWord(batch), bidsFor(someNames(next, 1))),
+    message: encodeHubMessage(addressAsBytes32(batch), bidsFor(someNames(next, 1))),
     options: encodeLzReceiveOption({ gas: RECEIVE_GAS, value: BID_WEI }),
   }
   const quoted = {
@@ -141,7 +145,7 @@ const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[])
 /** Strangers' actions on LayerZero itself, on the path of our messages. */
 const MESSAGE_ACTIONS = {
   'stray messages': async (stranger, next) =>
-    inOne(stranger, [await strayPacket(stranger, pickFrom(next(), stranger.far), next)]),
+    inOne(stranger, [await strayPacket(stranger, pickElement(next(), stranger.far), next)]),
   /**
    * One of our messages between two others in one transaction, which then has three packets. On a hub: three other
    * messages.
@@ -153,7 +157,7 @@ const MESSAGE_ACTIONS = {
     const own = chain.isHub
       ? null
       : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
-    const stray = () => strayPacket(stranger, pickFrom(next(), far), next)
+    const stray = () => strayPacket(stranger, pickElement(next(), far), next)
     await inOne(stranger, [
       await stray(),
       own ? await bridgeCall(at, own) : await stray(),
@@ -162,7 +166,7 @@ const MESSAGE_ACTIONS = {
   },
   /** Somebody else executes a message to this chain, verified or not, with its value or a wei more. */
   executions: async ({ chain, account, far }, next) => {
-    const from = pickFrom(next(), far)
+    const from = pickElement(next(), far)
     const head = await from.reader.getBlockNumber()
     const sent = await from.reader.getContractEvents({
       abi: layerZeroEndpointAbi,
@@ -171,12 +175,12 @@ const MESSAGE_ACTIONS = {
       strict: true,
       fromBlock: head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n,
     })
-    const { args } = pickFrom(next(), sent)
+    const { args } = pickElement(next(), sent)
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
     await send(chain, account, {
       ...executePacketCall(chain.endpoint, packet),
-      value: value + pickFrom(next(), [0n, 0n, 1n]),
+      value: value + pickElement(next(), [0n, 0n, 1n]),
     })
   },
 } satisfies Record<string, StrangerAction>
@@ -198,9 +202,9 @@ export async function runStrangers(
   setMaxListeners(0, signal)
   await Promise.all(
     strangers.map((stranger) => {
-      const next = randomSequence(seed, 'stranger', stranger.chain.label)
+      const next = seededRandomSequence(seed, 'stranger', stranger.chain.label)
       return actAtPace(next, PACE_MS, signal, async () => {
-        const kind = pickFrom(next(), KINDS)
+        const kind = pickElement(next(), KINDS)
         await ACTIONS[kind](stranger, next)
         dust[kind] = (dust[kind] ?? 0) + 1
       })
@@ -235,20 +239,20 @@ const ACTIONS = {
     await send(
       chain,
       account,
-      paymentFor(chain, someStall(next), pickFrom(next(), [1n, PRICE_WEI]), { token }),
+      paymentFor(chain, someStall(next), pickElement(next(), [1n, PRICE_WEI]), { token }),
     )
   },
   /** Meaningless calls to every contract. */
   'bogus messages': async ({ chain, account }, next) => {
     const bytes = keccak256(toHex(next().toString()))
     await send(chain, account, {
-      to: pickFrom(next(), [chain.contract, chain.payments]),
+      to: pickElement(next(), [chain.contract, chain.payments]),
       data: bytes,
       value: 1n,
     })
   },
   withdrawals: async ({ chain, account, token }, next) => {
-    const args = [pickFrom(next(), [zeroAddress, token]), account.address] as const
+    const args = [pickElement(next(), [zeroAddress, token]), account.address] as const
     const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args })
     await send(chain, account, { to: chain.payments, data })
   },

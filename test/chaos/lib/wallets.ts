@@ -6,9 +6,9 @@ import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js
 import { fundAddresses } from '../../../src/testing/chains/localChain.js'
 import {
   integerBetween,
-  pickFrom,
-  randomNumber,
-  randomSequence,
+  pickElement,
+  seededRandomNumber,
+  seededRandomSequence,
 } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { PRICE_WEI, paymentFor, setUpCommunity } from './community.js'
@@ -65,7 +65,7 @@ export async function runWallets(
   setMaxListeners(0, signal) // each wallet listens
   await Promise.all(
     wallets.map((account, i) =>
-      runWallet(world, account, ledger, randomSequence(seed, 'wallet', i), signal),
+      runWallet(world, account, ledger, seededRandomSequence(seed, 'wallet', i), signal),
     ),
   )
 }
@@ -78,7 +78,7 @@ async function runWallet(
   signal: AbortSignal,
 ): Promise<void> {
   await actAtPace(next, PACE_MS, signal, async () => {
-    const chain = next() < 0.6 ? hub : pickFrom(next(), chains)
+    const chain = next() < 0.6 ? hub : pickElement(next(), chains)
     const action = await decide(hub, chain, account, next)
     // a wallet shows an error where the chain reorganizes meanwhile
     await perform(chain, account, action, ledger, next)
@@ -257,7 +257,7 @@ export async function bringBack(
 ): Promise<number> {
   let brought = 0
   for (const { hash, raw } of lost) {
-    if (randomNumber(seed, 'bring back', hash) < 0.3) continue
+    if (seededRandomNumber(seed, 'bring back', hash) < 0.3) continue
     await chain.reader.sendRawTransaction({ serializedTransaction: raw }).then(
       () => {
         brought += 1

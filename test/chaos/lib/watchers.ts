@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
+import { pickElement, seededRandomSequence } from '../../../src/testing/faultProxy/random.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import type { Ledger } from './ledger.js'
 
@@ -90,7 +90,7 @@ export function watchStatuses(
   seed: number,
   signal: AbortSignal,
 ): StatusWatcher {
-  const next = randomSequence(seed, 'statuses')
+  const next = seededRandomSequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
   const answers = new Map<string, string>()
@@ -113,7 +113,7 @@ export function watchStatuses(
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
       const chosen = Array.from({ length: POLLS_A_ROUND }, () =>
-        pickFrom(next(), pickFrom(next(), from)),
+        pickElement(next(), pickElement(next(), from)),
       )
       await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(look))
       await sleep(ROUND_MS)

@@ -1,6 +1,6 @@
 import type { FaultProxy } from '../../../src/testing/faultProxy/faultProxy.js'
 import { LIE_METHODS } from '../../../src/testing/faultProxy/lies.js'
-import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
 import { reorgNewest } from './ledger.js'
 import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
@@ -28,7 +28,7 @@ export const reorg: Weather = (site) =>
 function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
   for (let n = integerBetween(next(), 1, MOST_FAULTS); n > 0; n--)
-    faults[pickFrom(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+    faults[pickElement(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 
@@ -40,7 +40,7 @@ export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () =>
 }
 
 export const changeFaults: Weather = async (site) => {
-  const proxy = pickFrom(site.next(), proxiesOf(site.world))
+  const proxy = pickElement(site.next(), proxiesOf(site.world))
   const faults = faultsFor(site.world, proxy, site.next)
   proxy.set(faults)
   count(site, 'changes of faults')
@@ -67,7 +67,7 @@ export const silenceNode: Weather = (site) =>
 
 /** One wrong answer of one node. */
 export const lie: Weather = (site) => {
-  const method = pickFrom(site.next(), LIE_METHODS)
+  const method = pickElement(site.next(), LIE_METHODS)
   return withOne(
     site,
     site.world.chains.flatMap(({ proxies }) => proxies),

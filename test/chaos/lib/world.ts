@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Connection } from '@solana/web3.js'
-import { type LocalClients, localClients } from '../../../src/testing/chains/localChain.js'
+import { type LocalClients, localChainClients } from '../../../src/testing/chains/localChain.js'
 import {
   type FaultProxy,
   type Stack,
@@ -97,7 +97,7 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
         )
       proxies.push(...own)
       const { contract, endpoint, communityPayments: payments } = config
-      const clients = localClients({ rpcUrl, chainId })
+      const clients = localChainClients({ rpcUrl, chainId })
       const miner = await takeOverMining(clients, BLOCK_MS)
       miners.push(miner)
       chains.push({

@@ -3,9 +3,9 @@ import { NATIVE_COIN } from '../../../src/registry/community/rules.js'
 import type { HubNameTarget, Payment } from '../../../src/registry/payment/payment.js'
 import {
   deriveQuoteId,
-  type PaidQuote,
   paymentMessageId,
   paymentSourceId,
+  type QuotedPaymentEvent,
   type QuotedProgram,
   verifyQuote,
 } from '../../../src/registry/payment/quote.js'
@@ -56,7 +56,7 @@ export function storedPayment(
 ): Payment<HubNameTarget> {
   const source = paymentSourceId(PROGRAM.genesisHash, PROGRAM.programId)
   const terms = termsOf(paid)
-  const quoted: PaidQuote = {
+  const quoted: QuotedPaymentEvent = {
     ...terms,
     sequence: BigInt(paid.sequence),
     quoteId: fromHex(paid.quoteId),

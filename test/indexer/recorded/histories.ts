@@ -3,7 +3,7 @@ import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../../src/config/index.js'
 import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
-import { integerBetween, randomSequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, seededRandomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type CommunityWorld, startCommunityWorld } from '../../communities/communityWorld.js'
 import { MINIMUM_WEI } from '../../support/bridgeWorld.js'
 import { type Recording, record } from './recording.js'
@@ -54,7 +54,7 @@ export async function recordHistories(seed: number) {
   const histories: History[] = []
   for (const shape of SHAPES) {
     const ids = [await world.hub.test.snapshot(), await world.spoke.test.snapshot()] as const
-    await play(at, shape, randomSequence(seed, shape))
+    await play(at, shape, seededRandomSequence(seed, shape))
     const sides = {
       hub: await record(hubUrl, before.hub.config, before.hub),
       spoke: await record(spokeUrl, before.spoke.config, before.spoke),

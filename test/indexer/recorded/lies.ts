@@ -12,7 +12,7 @@ import {
   runningHashInputs,
 } from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import type { RawBlock, Recording } from './recording.js'
 
 /** Name and transaction of an invented bid. */
@@ -273,13 +273,13 @@ export function drawLie(
     })
   const fittingBlocks = (kind: string): readonly number[] =>
     LOG_LIES[kind] ? blocks.filter((block) => changesLogOf(kind, block)) : blocks
-  const kind = pickFrom(
+  const kind = pickElement(
     random(),
     LIES.filter((one) => fittingBlocks(one).length > 0),
   )
   const logLie = LOG_LIES[kind]
   const hasOwnRecord = random() < 0.5
-  const block = pickFrom(random(), fittingBlocks(kind))
+  const block = pickElement(random(), fittingBlocks(kind))
   const truth = { recording, block, random }
   if (!logLie) {
     const byHead = new Map<number, ShownChain>()

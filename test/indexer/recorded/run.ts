@@ -8,7 +8,11 @@ import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/e
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
-import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickElement,
+  seededRandomSequence,
+} from '../../../src/testing/faultProxy/random.js'
 import { type TestClock, useTestClock } from './clock.js'
 import { FAULTS, isLasting } from './faults.js'
 import type { History, recordHistories, Side } from './histories.js'
@@ -167,17 +171,17 @@ function expectTrue(shown: Served, truth: Served, what: string): void {
 
 /** Draws a run's choices from its number. */
 function drawCase(world: RecordedWorld, [seed, number]: readonly [number, number]) {
-  const random = randomSequence(seed, 'run', number)
-  const history = pickFrom(random(), world.histories)
-  const mode = pickFrom(random(), MODES)
+  const random = seededRandomSequence(seed, 'run', number)
+  const history = pickElement(random(), world.histories)
+  const mode = pickElement(random(), MODES)
   const side = sideOf(mode)
   const recording = history.sides[side]
   const busy = history.busy[side]
   const size = random() < 0.7 ? 2 : 3
   const place = integerBetween(random(), 0, size - 1)
-  const fault = pickFrom(random(), Object.keys(FAULTS))
+  const fault = pickElement(random(), Object.keys(FAULTS))
   const extent = random()
-  const targets = isLive(mode) ? [pickFrom(random(), busy)] : busy
+  const targets = isLive(mode) ? [pickElement(random(), busy)] : busy
   const lie = drawLie(recording, targets, random)
   const isOneSteady = size === 3 && random() < 0.5
   const whose = lie.hasOwnRecord ? ' with its own record' : ''

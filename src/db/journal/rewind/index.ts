@@ -11,7 +11,7 @@ import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { inTransactionWithRetries } from '../../pg/tries.js'
-import { withExclusiveSchema } from '../exclusiveSchema.js'
+import { withTemporarySchema } from '../exclusiveSchema.js'
 import { endLeaders, readJournalHead } from '../head.js'
 import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../replay.js'
 import { compareWithRebuilt, type RewindReport } from './report.js'
@@ -42,7 +42,7 @@ export async function rewindJournal(
   { apply }: { apply: boolean },
 ): Promise<RewindReport> {
   const { network } = target.row
-  return withExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
+  return withTemporarySchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readJournalHead(writer, network)
     const refused = await refusedPaymentPositions(writer, network)
     const keep = (entry: Entry) =>
