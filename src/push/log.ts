@@ -91,7 +91,7 @@ export function feedLogWorker(
       const isHere = !log || log.server === server
       const signed = memory.lastSigned(generation, epoch)
       const beginAnew = async () => {
-        await resetOnceAfterRestore(pool, network, generation)
+        await resetOnceAfterRestore(pool, network, generation, epoch)
         options.onWentBack?.()
         return 'idle' as const
       }

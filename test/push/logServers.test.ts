@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { readFeedLogState, type StoredFeedLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { feedLogWorker, LastSignedLog } from '../../src/push/log.js'
@@ -150,6 +151,19 @@ describe('the log of a feed', () => {
     await again.catchUp()
     expect(again.wentBack).toEqual([])
     expect((await logOf(world.pool))!.origin).toBe(origin)
+  })
+
+  it('is not restarted by a former leader that was frozen while another process led and signed', async () => {
+    await grow(1)
+    const former = await workerOf(world.pool)
+    await former.catchUp()
+    await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
+    await grow(2)
+    await (await workerOf(world.pool)).catchUp()
+    const before = await readFeedLogState(world.pool, 'mainnet')
+    await expect(former.catchUp()).rejects.toThrow(LostLeadershipError)
+    expect(former.wentBack).toEqual([])
+    expect(await readFeedLogState(world.pool, 'mainnet')).toEqual(before)
   })
 
   it('keeps its signed checkpoint when the leader has no key', async () => {

@@ -6,7 +6,7 @@ import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, query, readRows } from '../pg/rows.js'
-import { endLeaders, lockJournalHead } from './head.js'
+import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
@@ -45,15 +45,22 @@ export async function resetAfterRestore(
   return { feed: feed!, entries, jobs }
 }
 
-/** Calls `resetAfterRestore`, unless the feed's generation has changed from the given one meanwhile. */
+/**
+ * Calls `resetAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
+ * @param epoch epoch of the indexing leader that found the loss by what it remembers: after another process has led,
+ * the difference may be that process's work. Null where what was found needs no leader.
+ * @throws LostLeadershipError when another process leads
+ */
 export const resetOnceAfterRestore = (
   pool: pg.Pool,
   network: Network,
   feedGeneration: number,
+  epoch: number | null,
 ): Promise<void> =>
   inTransaction(pool, async (client) => {
     const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
     const [locked] = await query<Seen>(client, network, feed)
+    if (epoch !== null) await assertIndexingLeader(client, network, epoch)
     if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
   })
 
@@ -94,7 +101,7 @@ export function createRestoreDetector(
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
       const { network } = head
-      await resetOnceAfterRestore(pool, network, head.feedGeneration)
+      await resetOnceAfterRestore(pool, network, head.feedGeneration, null)
       onBack(network)
     }
     if (heads.length > 0) memory = heads

@@ -7,6 +7,8 @@ const POLLS_A_ROUND = 12
 const ROUND_MS = 600
 const SLOW_PAGE = 7
 const SLOW_MS = 400
+/** Time limit for reading the rest of the feed. */
+const FINISH_MS = 60_000
 const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 const isTerminal = (status: string): boolean => TERMINAL.includes(status)
@@ -161,10 +163,12 @@ export function readSlowly(apis: readonly string[], signal: AbortSignal): FeedRe
     items,
     done: read(),
     async finish() {
-      for (;;) {
+      const endMs = performance.now() + FINISH_MS
+      while (performance.now() < endMs) {
         const answer = await page()
         if (answer?.items.length === 0) return
       }
+      throw new Error('the feed could not be read to its end by a token of the run')
     },
   }
 }
