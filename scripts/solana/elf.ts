@@ -31,7 +31,7 @@ export interface ObjectSymbol {
   name: string
   /** Index of the symbol's section; 0: undefined. */
   section: number
-  /** Offset of the symbol in its section. */
+  /** Offset in that section. */
   value: number
   isSection: boolean
 }
@@ -50,7 +50,7 @@ export interface ObjectFile {
   relocations: Map<number, Relocation[]>
 }
 
-/** Parses an object file. @throws when the bytes are no 64-bit little-endian relocatable object for BPF */
+/** @throws when the bytes are no relocatable object of the kind above */
 export function readObject(bytes: Buffer): ObjectFile {
   if (bytes.readUInt32BE(0) !== 0x7f454c46)
     throw new Error('reading an object file: not an ELF file')

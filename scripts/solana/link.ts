@@ -1,7 +1,7 @@
 /**
  * Links one BPF object into the shared object that Solana's loaders accept as SBPF version 0: code, then read-only
- * data, each section's address equal to its file offset. Syscalls and addresses are left to the loader, as dynamic
- * relocations. `elf.rs` of solana-sbpf is the loader.
+ * data, each section's address equal to its file offset, syscalls and addresses left to the loader as dynamic
+ * relocations. The loader's side is solana-sbpf, `elf.rs`.
  */
 import {
   type ObjectFile,
@@ -16,9 +16,8 @@ const ENTRYPOINT = 'entrypoint'
 const INSTRUCTION_BYTES = 8
 /** Relocations that LLVM writes for BPF. */
 const OBJECT_RELOCATION = { LOAD_64: 1, ABSOLUTE_64: 2, CALL: 10 } as const
-/** Offset of the immediate value in an instruction, bytes. */
+/** Offset of the immediate in an instruction; a 64-bit load has its upper half in the next instruction. */
 const IMMEDIATE_OFFSET = 4
-/** Offset of the upper half of a 64-bit load's immediate value, which is in the next instruction, bytes. */
 const UPPER_IMMEDIATE_OFFSET = 12
 const LEFT_TO_THE_LOADER = -1
 
@@ -26,16 +25,15 @@ const LEFT_TO_THE_LOADER = -1
 export interface Linked {
   text: Buffer
   rodata: Buffer
-  /** Offsets of addresses that the loader relocates, from the start of `text`, which `rodata` follows. */
+  /** Offsets from the start of `text` (`rodata` follows) of addresses that the loader relocates. */
   addresses: number[]
-  /** Calls of syscalls, by their offsets in `text`. */
+  /** Offsets in `text` of syscalls. */
   syscalls: { offset: number; name: string }[]
   /** Entry point as an offset in `text`. */
   entry: number
 }
 
 /**
- * Links an object into a shared object.
  * @param object output of `llc -march=bpfel -filetype=obj`
  * @param mayCall names of the allowed syscalls
  * @throws on writable data, a call of something that is not a syscall, or an unknown kind of relocation
@@ -85,7 +83,7 @@ function place(object: ObjectFile, base: number, mayCall: ReadonlySet<string>): 
   }
 }
 
-/** Concatenates code, then read-only data. @returns both, and each section's offset from the start of the code */
+/** Lays out code, then read-only data; gives each section's offset in the two together. */
 function layOut(sections: readonly Section[]): {
   offsets: Map<number, number>
   text: Buffer
@@ -126,7 +124,7 @@ function refuseWritable({ name, flags, data }: Section): void {
   )
 }
 
-/** Resolves a call within the program. The written distance counts instructions, from the next instruction on. */
+/** Resolves a call within the program: the distance counts instructions, from the next one on. */
 function relocateCall(image: Buffer, offset: number, target: number, isSection: boolean): void {
   // with a section's symbol the instruction holds the callee's distance from the section's start, less 1
   const inSection = isSection ? image.readInt32LE(offset + IMMEDIATE_OFFSET) + 1 : 0

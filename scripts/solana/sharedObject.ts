@@ -18,7 +18,7 @@ const LOADER_RELOCATION = { RELATIVE: 8n, CALL: 10n }
 const GLOBAL = 0x10
 const GLOBAL_FUNCTION = 0x12
 
-/** A section of the file, loaded at the address of its file offset. */
+/** A part of the file, loaded at its file offset. */
 interface Part {
   name: string
   type: number
@@ -31,7 +31,7 @@ interface Part {
   align?: number
 }
 
-/** Numbers of the sections, in the order of the file. */
+/** Sections in the file's order; the index is the section number. */
 const NUMBER = { text: 1, rodata: 2, dynamic: 3, dynsym: 4, dynstr: 5, rel: 6, shstrtab: 7 }
 
 /** Writes the ELF file: headers, code, data, dynamic relocations, section headers. */
@@ -185,7 +185,7 @@ function writeElfHeader(
   file.writeUInt16LE(ELF.MACHINE_BPF, 18)
   file.writeUInt32LE(ELF.VERSION, 20)
   file.writeBigUInt64LE(BigInt(entry), 24)
-  file.writeBigUInt64LE(BigInt(ELF_HEADER_BYTES), 32) // offset of the program headers
+  file.writeBigUInt64LE(BigInt(ELF_HEADER_BYTES), 32) // program headers
   file.writeBigUInt64LE(BigInt(sectionHeaders), 40)
   // flags at 48 stay 0: SBPF version 0
   const sizes = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { link } from './link.js'
 
-/** Rust compiler of Debian's package rustc-web. libstd-rust-web-dev-bpf and llvm-22 need the same LLVM version. */
+/** Debian's packages: rustc-web, libstd-rust-web-dev-bpf and llvm-22 of one LLVM version. */
 const RUSTC = '/usr/bin/rustc'
 const LLVM = { ar: 'llvm-ar-22', link: 'llvm-link-22', opt: 'opt-22', llc: 'llc-22' }
 const TARGET = 'bpfel-unknown-none'
@@ -35,7 +35,7 @@ function findCore(): string | undefined {
   return readdirSync(CORE_FOLDER).find((name) => /^libcore-.*\.rlib$/.test(name))
 }
 
-/** Text with the versions of the installed Rust and LLVM, for messages. */
+/** Versions of the tools, for messages. */
 export function toolchainVersions(): string {
   const rustc = run(RUSTC, ['--version']).trim()
   const llvm = /version (\S+)/.exec(run(LLVM.llc, ['--version']))?.[1]
@@ -44,9 +44,8 @@ export function toolchainVersions(): string {
 
 /**
  * Builds the program of `folder` (`src/lib.rs`): Rust to LLVM bitcode with the used part of Rust's core, to one BPF
- * object, to a shared object. Equal versions of the tools give equal bytes on every machine: the bytes contain neither
- * paths nor times.
- * @throws Error with the output of the tool that failed
+ * object, to a shared object. Equal versions give equal bytes on every machine: no path and no time is in them.
+ * @throws with the tools' output
  */
 export function buildProgram(folder: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'clusterd-solana-'))

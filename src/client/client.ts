@@ -23,7 +23,7 @@ import type {
 } from './types.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-/** Type of a quote on network `N`. A network that is known only at run time may be of any chain family. */
+/** A network that is only known at run time may be of any family. */
 type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   ? QuoteFrom<N>
   : string extends N
@@ -34,14 +34,14 @@ type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/regi
 
 /** Client of the HTTP API of a clusterd service. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
-  /** Sends the client's requests. @internal */
+  /** Sends requests. @internal */
   readonly transport: Transport
 
   constructor(options: ClientOptions) {
     this.transport = new Transport(options)
   }
 
-  /** Authentication key that requests are sent with: the result of `signIn`, or a stored key. */
+  /** Key that requests are sent with: the result of `signIn`, or a stored key. */
   get token(): string | undefined {
     return this.transport.token
   }
@@ -68,14 +68,13 @@ export class Client {
     )
   }
 
-  /** The names of up to 1,000 addresses, in the order of `addresses`. */
+  /** The names of up to 1,000 addresses, in their order. */
   namesOf(addresses: string[], options?: CallOptions): Promise<Schemas['NameRecord'][]> {
     return this.request('POST', '/v1/names/address', { body: addresses, ...options })
   }
 
   /**
-   * The verified public wallets of any number of addresses, in the order of `addresses`. Addresses are read from
-   * the iterable as they are needed.
+   * The verified public wallets of any number of addresses, in their order. The iterable is read as needed.
    */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
     return joinWallets(this.transport, addresses, options)
@@ -126,7 +125,7 @@ export class Client {
     return found?.clusterId ?? null
   }
 
-  /** Whether each name can be registered, in the order of `names`. */
+  /** Whether each name can be registered, in order. */
   availability(names: string[], options?: CallOptions): Promise<Schemas['Availability'][]> {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
@@ -164,18 +163,18 @@ export class Client {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** All public events, each once and in order: from the first, or after `resume`. Then waits for new events. */
+  /** All public events, each once and in order: from the first, or after `resume`, without an end. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.transport, options)
   }
 
-  /** One page of the event feed. */
+  /** A page of the feed. */
   eventsPage(query?: Input<'GET', '/v1/events'>['query'], options?: CallOptions) {
     return this.request('GET', '/v1/events', { query, ...options })
   }
 
   /**
-   * Signs in with a signature of the wallet. Later requests are sent with the returned authentication key.
+   * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
@@ -193,7 +192,7 @@ export class Client {
     return token
   }
 
-  /** Revokes the authentication key of `signIn` for good; with `everywhere` all such keys of the wallet. */
+  /** Revokes the key of `signIn` for good; with `everywhere` all keys of its wallet. */
   async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}) {
     const query = everywhere ? { everywhere: 'true' as const } : {}
     await this.request('DELETE', '/v1/auth/token', { query, ...options })
@@ -228,12 +227,12 @@ export class Client {
     })
   }
 
-  /** The rules of a community, null where there is no such community. */
+  /** The rules of a community, null where there is none. */
   community(name: string, options?: CallOptions): Promise<Schemas['Community'] | null> {
     return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
   }
 
-  /** Registers a name below a community: at once, or after the payment in the response's `transactionInfo`. */
+  /** Registers a name below a community: at once, or after the payment in `transactionInfo`. */
   registerBelow(community: string, body: RegistrationBelow, options?: CallOptions) {
     const path = '/v1/names/community/{communityName}/register'
     return this.request('POST', path, { params: { communityName: community }, body, ...options })

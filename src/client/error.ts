@@ -1,6 +1,6 @@
 import type { Schemas } from './types.js'
 
-/** Error codes of failures on the client's side. An error response that has one of them gets the code `unexpected`. */
+/** Error codes of failures on the client's side. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
 /** Error codes of the service, and of failures on the client's side. */
@@ -41,7 +41,7 @@ export class ClusterdError extends Error {
   }
 }
 
-/** Error for a response whose status is not a success (2xx). */
+/** Error of a response whose status is not 2xx. */
 export function errorOfResponse({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
@@ -65,7 +65,7 @@ export function throwServiceUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 
-/** Pause before the next try after an outage, milliseconds. @throws the error itself where it is not an outage */
+/** Pause before the next try after an outage, ms. @throws the error where it is not an outage */
 export function pauseMsAfterOutage(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error

@@ -9,7 +9,7 @@ export interface EvmWallet {
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 
-/** A Solana wallet in the form that browser extensions and wallet adapters give it. */
+/** A Solana wallet as browser extensions and wallet adapters have it. */
 export interface SolanaWallet {
   publicKey: { toBase58(): string } | null
   signMessage?(message: Uint8Array): Promise<Uint8Array | { signature: Uint8Array }>
@@ -35,10 +35,7 @@ interface Signer {
   sign(message: string): Promise<string>
 }
 
-/**
- * Makes the signer of a wallet, by chain family (those that have a route for quotes); null for a wallet of another
- * family. EVM is last, because it accepts wallets of any form.
- */
+/** Makes a wallet's signer, by chain family; null for a wallet of another form. EVM is last: it accepts any form. */
 const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
   QuoteFamily,
   (wallet: object) => Signer | null

@@ -26,8 +26,8 @@ const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Reads the feed's events from a position on: pages up to the feed's end, then the stream of new events. After a
- * failure, or when the stream ends, begins with pages again.
+ * Reads events from a position on: pages up to the feed's end, then the stream of new events, and again after a
+ * failure.
  * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
  * @internal
  */
@@ -66,7 +66,7 @@ export async function* followFeed(
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {
-        // another event type means that the feed's generation has ended: the next page request throws feed_restarted
+        // another type: the generation has ended, and the next page throws feed_restarted
         if (event !== 'message') break
         token = id
         yield { ...JSON.parse(data), resume: id }

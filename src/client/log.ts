@@ -36,15 +36,15 @@ import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
 
-/** Checkpoint of a log: size and root of its Merkle tree, with the signed note. */
+/** Size and root of a log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The signed note, only with signatures under the log's name. The first signature is by the pinned key. */
+  /** The note with the signatures under the log's name, the pinned key's first. */
   note: string
 }
 
 /** An entry of the log. */
 export interface LogEntry {
-  /** Index in the log. Entry 0 begins the generation; entry 42 is the event with the number 42. */
+  /** Index in the log. Entry 0 begins the generation; entry n is event n. */
   index: number
   /** The entry's bytes, whose hash is in the tree, as text. */
   text: string
@@ -61,14 +61,14 @@ export interface LogOptions {
   last?: TreeHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
-   * log has lost are accepted as lost. It is refused if it is older than the log of `last`.
+   * log has lost are accepted as lost. A log older than that of `last` is refused.
    */
   accept?: string | undefined
-  /** SHA-256 function to use in place of the built-in JavaScript implementation. */
+  /** SHA-256 to use in place of the built-in JavaScript implementation. */
   sha256?: Sha256 | undefined
 }
 
-/** Verified new entries of a bundle, which is a file of up to 256 entries. @internal for mirrors */
+/** Verified new entries of a bundle. @internal for mirrors */
 interface VerifiedBundle {
   /** Index in the log of the first text. */
   from: number
@@ -127,7 +127,7 @@ export class LogReader {
   }
 
   /**
-   * Verifies the note of a checkpoint from another source, as `checkpoint` verifies the newest one.
+   * Verifies a checkpoint from another source, as `checkpoint` does.
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
@@ -179,7 +179,7 @@ export class LogReader {
 
   /**
    * Reads an event and proves by the newest checkpoint that the log has it.
-   * @param id event id, such as `m-1-42`: mainnet, generation 1, number 42
+   * @param id such as `m-1-42`
    * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
@@ -194,7 +194,7 @@ export class LogReader {
     return { index, text: await this.#entry(head, index, signal) }
   }
 
-  /** Entries of the log up to a checkpoint, in order. Each is proved by the Merkle tree of the checkpoint. */
+  /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
   async *entries(
     head: TreeHead,
     { signal }: { signal?: AbortSignal } = {},
@@ -204,9 +204,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /**
-   * Reads the entries that `tree` does not have yet, verifies them and appends them to `tree`. @internal for mirrors
-   */
+  /** Reads and verifies the entries that `tree` does not have yet, and appends them. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -276,10 +274,7 @@ export class LogReader {
       )
   }
 
-  /**
-   * Checks that a log is not older than the last log of the same service. This refuses even the log of `accept`, once
-   * a later log has continued it.
-   */
+  /** Checks that a log is not older than the last log of the service, even where `accept` names it. */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
