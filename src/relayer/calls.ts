@@ -57,7 +57,7 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
   const all = membersOf(row).map((member) => bidOf(member, isQueued ? nowMs : null))
   const bids = all.filter((bid) => typeof bid === 'object')
   const refusal = all.find((bid) => typeof bid === 'string')
-  // a payment that a rewind removes from a sent transaction is delivered again automatically
+  // if a rewind removes a payment whose delivery was sent, the payment is queued and delivered again automatically
   return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
 }
 

@@ -120,7 +120,7 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** The lag; `UNKNOWN` where the database does not answer. */
+/** How far the request's network lags behind its chains; `UNKNOWN` where the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
 /**

@@ -128,7 +128,7 @@ function enabled<Port extends ChainPort>(
 /** Characters of an unknown label that an error repeats. */
 const LONGEST_LABEL = 20
 
-/** The labels that take registrations, by the route that quotes them. */
+/** Text that lists the chains on which names can be registered, by the route that quotes them. */
 function enabledText(chains: readonly ChainPort[]): string {
   const open = chains.filter(({ isWatchOnly }) => !isWatchOnly)
   const families = [...new Set(open.map(({ family }) => family))]

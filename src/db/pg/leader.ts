@@ -23,7 +23,10 @@ export const RENEW_MS = 1_000
 export const STANDBY_POLL_MS = 500
 /** Timeout of a statement about leases, of a new connection for it, and of a lock that it waits for. */
 const ANSWER_LIMIT_MS = 1_000
-/** Connections of the pool for leases: leads and polls continue while one of them waits. */
+/**
+ * Connections of the pool for leases. There are several, so that renewals of leases and polls for a free lease continue
+ * while one connection waits.
+ */
 export const LEASE_CONNECTIONS = 4
 
 /**
