@@ -6,7 +6,7 @@ import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, query, readRows } from '../pg/rows.js'
-import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
+import { endLeaders, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
@@ -58,9 +58,9 @@ export const resetOnceAfterRestore = (
   epoch: number | null,
 ): Promise<void> =>
   inTransaction(pool, async (client) => {
-    const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
+    await lockJournalHead(client, network, epoch)
+    const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1'
     const [locked] = await query<Seen>(client, network, feed)
-    if (epoch !== null) await assertIndexingLeader(client, network, epoch)
     if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
   })
 
