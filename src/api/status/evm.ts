@@ -8,12 +8,12 @@ import {
   storeReplacement,
   storeTxSighting,
   type TrackedTx,
+  type TxSighting,
   type UnconfirmedTx,
 } from '../../db/journal/transactions.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { isTerminalStatus } from '../../registry/status.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
@@ -25,6 +25,7 @@ import {
   statusOfPackets,
   statusOfPaidNames,
 } from './packets.js'
+import { storeSeenStatus } from './store.js'
 
 /** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -113,20 +114,16 @@ function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | 
 async function rememberFromHub(query: TxStatusQuery): Promise<void> {
   const hub = evmChainsOfNetwork(query.context)[0]
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
-  if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
+  const { pool, network } = query.context
+  if (hub && seen && seen.state !== 'unknown')
+    await storeTxSighting(pool, network, query.tx, sightingOf(query, hub, seen))
 }
 
-const remember = (
-  { context, tx }: TxStatusQuery,
+const sightingOf = (
+  { context }: TxStatusQuery,
   { chain }: EvmChainPort,
-  seen: Exclude<ChainTx, { state: 'unknown' }>,
-): Promise<void> =>
-  storeTxSighting(context.pool, context.network, tx, {
-    chain,
-    sender: seen.sender && fromHex(seen.sender),
-    nonce: seen.nonce,
-    seenMs: context.now(),
-  })
+  { sender, nonce }: Exclude<ChainTx, { state: 'unknown' }>,
+): TxSighting => ({ chain, sender: sender && fromHex(sender), nonce, seenMs: context.now() })
 
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
   const { context, tx } = query
@@ -153,13 +150,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     }
   }
   const answer = decideStatus(context, { tracked, seen })
-  const isFinal = isTerminalStatus(answer.status)
-  if (tracked || seen.isOurs) {
-    const stored = remember(query, chain, seen)
-    await (isFinal ? stored : ignoreOutage(stored))
-  }
-  if (isFinal && answer.reason)
-    await storeInvalidVerdict(context.pool, context.network, tx, answer.reason)
+  if (tracked || seen.isOurs) await storeSeenStatus(query, sightingOf(query, chain, seen), answer)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }

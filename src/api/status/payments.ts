@@ -3,20 +3,16 @@ import {
   isPaymentChainPort,
   type PaymentChainPort,
 } from '../../chains/chain.js'
-import {
-  findTrackedTx,
-  storeInvalidVerdict,
-  storeTxSighting,
-} from '../../db/journal/transactions.js'
-import { ignoreOutage } from '../../db/pg/unavailable.js'
+import { findTrackedTx } from '../../db/journal/transactions.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
-import { type Confirmations, isTerminalStatus } from '../../registry/status.js'
+import type { Confirmations } from '../../registry/status.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
 import { decideStatus, type TxStatus } from './decide.js'
 import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
+import { storeSeenStatus } from './store.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -59,13 +55,11 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const late = await ofPayments()
   if (late) return late
   const answer = decideStatus(context, { tracked, seen })
-  const isFinal = isTerminalStatus(answer.status)
-  if (chain.chain !== null && (tracked || seen.isOurs)) {
-    const sighting = { chain: chain.chain, sender: null, nonce: null, seenMs: context.now() }
-    const stored = storeTxSighting(pool, network, tx, sighting)
-    await (isFinal ? stored : ignoreOutage(stored))
+  const number = tracked?.chain ?? chain.chain
+  if (number !== null && (tracked || seen.isOurs)) {
+    const sighting = { chain: number, sender: null, nonce: null, seenMs: context.now() }
+    await storeSeenStatus({ context, tx }, sighting, answer)
   }
-  if (isFinal && answer.reason) await storeInvalidVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }
 
