@@ -48,14 +48,20 @@ export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   )
     return value
   // a body may have thousands of fields that the schema does not know: they are neither visited nor copied
-  const present = Object.keys(schema.shape).filter((key) => Object.hasOwn(value, key))
-  const changed = present.flatMap((key): [string, unknown][] => {
-    const field: unknown = (value as Record<string, unknown>)[key]
-    const kept = removeAbsentValues(schema.shape[key], field)
-    return kept === field ? [] : [[key, kept]]
-  })
+  const changed = knownFields(schema, value).flatMap(
+    ({ key, part, field }): [string, unknown][] => {
+      const kept = removeAbsentValues(part, field)
+      return kept === field ? [] : [[key, kept]]
+    },
+  )
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
 }
+
+/** The fields of an object that its schema knows, each with its own schema. */
+const knownFields = ({ shape }: z.ZodObject, value: object) =>
+  Object.entries(shape)
+    .filter(([key]) => Object.hasOwn(value, key))
+    .map(([key, part]) => ({ key, part, field: (value as Record<string, unknown>)[key] }))
 
 /** Maximum number of elements of an array; undefined for any number. */
 function mostOf(schema: z.ZodArray): number | undefined {
@@ -77,12 +83,9 @@ export function requireListBounds(schema: unknown, value: unknown): unknown {
   }
   if (Array.isArray(value)) return undefined
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value
-  const known = Object.keys(schema.shape).filter((key) => Object.hasOwn(value, key))
+  const fields = knownFields(schema, value)
   return Object.fromEntries(
-    known.map((key) => [
-      key,
-      requireListBounds(schema.shape[key], (value as Record<string, unknown>)[key]),
-    ]),
+    fields.map(({ key, part, field }) => [key, requireListBounds(part, field)]),
   )
 }
 
