@@ -293,7 +293,7 @@ export interface EvmChainPort extends ChainPort {
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
   /**
-   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if there is none.
+   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if no such block has one.
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>

@@ -100,7 +100,7 @@ export function confirmationMs({
   return depthMs + blockMs
 }
 
-/** The problem of a chain that `/status` and alarms show. Null where there is none. */
+/** The problem of a chain that `/status` and alarms show. Null for a chain without a problem. */
 export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
   const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
   if (!state) return is('ClusterdNotLed', 'not indexed yet')

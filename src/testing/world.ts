@@ -234,7 +234,8 @@ const upperSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /**
- * Reads the description of a home folder's local world. Undefined when there is none. The world may have ended since.
+ * Reads the description of a home folder's local world. Undefined for a folder without a description.
+ * The world may have ended since.
  */
 export function readWorld(home: string): World | undefined {
   try {

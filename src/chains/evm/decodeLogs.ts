@@ -93,7 +93,7 @@ export interface ContractAddresses {
   role: 'hub' | 'spoke'
   /** Address of the hub or spoke, lower case. */
   contract: Hex
-  /** Address of the contract that takes community payments, lower case. Absent where there is none. */
+  /** Address of the contract that takes community payments, lower case. Absent where the chain has no such contract. */
   communityPayments?: Hex | undefined
 }
 

@@ -102,7 +102,7 @@ export async function listJobs(
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
-/** A job by its id, in any network. Null where there is none. */
+/** A job by its id, in any network. Null for an unknown id. */
 export async function findJobById(db: Queryable, id: string): Promise<JobRow | null> {
   const found = NETWORKS.map((network) =>
     selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),

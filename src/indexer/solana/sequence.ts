@@ -77,7 +77,7 @@ export class PaymentSequenceTracker {
 
   /**
    * Signature of a transaction with payments or outcomes that a node's list omits although the list covers its slot.
-   * Null if there is none.
+   * Null if the list omits no such transaction.
    */
   leftOutOf(
     { listed, downToSlot }: { listed: readonly ListedTransaction[]; downToSlot: number },

@@ -140,7 +140,8 @@ export function chainsFileEntry(
 }
 
 /**
- * The port of the earlier start, so that a wallet's settings keep working. Undefined if there is none or it is taken.
+ * The port of the earlier start, so that a wallet's settings keep working. Undefined on the first start, or if
+ * the port is taken.
  */
 async function samePort(previous: ChainsFileEntry | undefined): Promise<number | undefined> {
   const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
