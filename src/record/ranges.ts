@@ -149,10 +149,10 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && contractsWithRunningHash(config).length > 0
 
 /**
- * Source of a chain's confirmed logs. Where a record proves that no other block has logs, the second node is asked
- * only for the blocks in which the first node has logs.
- * @param isHinted true if block times may come from an optional field of the logs. It is allowed where the record
- * checks the times.
+ * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
+ * other block has logs, the second node is asked only for the blocks in which the first node has logs.
+ * @param isHinted true if block times may come from an optional field of the logs. It is allowed where the running hash
+ * includes the times.
  */
 export const logRangeSource = (
   chain: EvmChain,

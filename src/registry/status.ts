@@ -163,7 +163,7 @@ export interface StatusAnswer {
   reason?: string
   confirmations?: Confirmations
   names?: NameStatus[]
-  /** Hub transaction that executed the message with the first name. */
+  /** Hub transaction that executed the message with the first of the names that the transaction bids for. */
   hubTx?: string
   /** Set for a payment that bought nothing. */
   refund?: RefundState

@@ -18,7 +18,7 @@ const PATIENCE_MS = 2_000
 
 const ATTACKER = '127.0.3.1'
 const VISITOR = '127.0.3.2'
-/** Paths by which the API's side tells attacks from look-ups. */
+/** Paths by which requests of attackers are counted separately from look-ups. */
 const PIPELINED_PATH = '/v1/networks?pipelined'
 const UNFINISHED_PATH = '/v1/networks?unfinished'
 const headOf = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`

@@ -181,8 +181,8 @@ function follow({ context, res, key, from }: Reader, page: Page): Promise<string
 const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
- * Serialized events that a filter shows. Streams with the same filter share the bytes, because a token takes some 30
- * µs and thousands of streams may follow one actor.
+ * Serialized events that a filter shows. Streams with the same filter share the bytes, because the
+ * page token in each event takes about 30 µs to make, and thousands of streams may follow one actor.
  */
 function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()

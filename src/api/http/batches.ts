@@ -51,7 +51,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     journalled: together((hashes: readonly Buffer[]) => findJournalledTxs(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
     progressOf: together((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
-    /** The counters that public responses depend on. */
+    /** Version of the public tables: two counters, of which a change of these tables raises one. */
     version: () => version(network),
   }
 }

@@ -120,7 +120,7 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** How far the request's network lags behind its chains; `UNKNOWN` where the database does not answer. */
+/** How far the tables of the request's network lag behind the network's chains; `UNKNOWN` where the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
 /**
@@ -169,7 +169,7 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
   )
 }
 
-/** Adds the staleness header to a response where the tables are behind. */
+/** Adds the staleness header to a response while the tables that it was read from lag behind the chains. */
 export async function withStalenessHeader(answer: Answer, fresh: Fresh): Promise<Answer> {
   const { staleSeconds } = await knownOf(fresh)
   if (staleSeconds === null || answer.status !== 200) return answer

@@ -125,7 +125,10 @@ interface NewSchema {
   check?: string
 }
 
-/** Creates the schema with empty tables, and the head of a generation without entries. */
+/**
+ * Creates the schema with empty tables, and the head row of a journal without entries. A journal's generation is a
+ * number that a restart of the event feed raises.
+ */
 export async function createFoldSchema(
   writer: pg.ClientBase,
   network: Network,
@@ -148,7 +151,7 @@ export async function createFoldSchema(
   )
 }
 
-/** Reads the next entries of a generation, independently of the search path. */
+/** Reads the journal's next entries. The search path of the connection has no effect on it. */
 async function readEntries(
   { reader, network, generation, done }: SeparateReplay,
   limit: number,

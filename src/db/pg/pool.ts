@@ -178,7 +178,10 @@ export interface ConnectionOptions {
   applicationName: string
   /** Timeout of an answer. Absent: none. */
   answerMs?: number
-  /** True for the check whether a pooler is in between: the session then sets nothing. */
+  /**
+   * True for the check whether a pooler stands between this process and PostgreSQL. Such a session changes no setting
+   * and no search path.
+   */
   isProbe?: boolean
 }
 

@@ -62,7 +62,7 @@ type Moving = Pick<PartitionNames, 'network' | 'moves'>
 
 /**
  * SQL: true if the names of any cluster are moving. Evaluated once per statement. Almost always false, and then
- * look-ups skip their probes.
+ * look-ups read no row of the table of moves.
  */
 const anyMoves = (l: Moving): string =>
   `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`

@@ -98,7 +98,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Pr
   })
 }
 
-/** Writes the new unconfirmed blocks (the tail) with their facts, in one pipeline. */
+/** Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline. */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,

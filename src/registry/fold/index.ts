@@ -126,9 +126,10 @@ function addCommunityBidders(keys: JournalRowKeys, entries: readonly DecodedEntr
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms. A journal timestamp is max(previous, min(cause, writer)). Entries without
- * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
- * and the stored timestamps as causes, so that timestamps are copied.
+ * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later
+ * than this clock and not earlier than the timestamp of the last entry with a public event. (A later event would reveal
+ * the time of an entry without one.) A rebuild passes Infinity, and each entry's stored timestamp as its time, so that
+ * timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
  * @throws Error for a slice without a key of `rowKeysOfEntries`
  */
