@@ -7,7 +7,7 @@ export type ContractName =
   | 'EnsResolver'
   | 'registrar'
 
-/** Addresses by network label. A label is missing where the contract is not deployed. */
+/** Addresses by network label ("1", "8453", …). A label is missing where the contract is not deployed. */
 export type DeployedAddresses<A extends string = `0x${string}`> = Readonly<Record<string, A>>
 
 /**

@@ -16,12 +16,12 @@ export { spokeAbi, spokeBytecode } from '../../contracts/evm/artifacts/Spoke.js'
 export { addresses, type ContractName, type DeployedAddresses } from './addresses.js'
 export { type LayerZeroEnd, layerZero } from './layerZero.js'
 
-/** Interface of the registrar program (Anchor IDL). In Node: `JSON.parse(readFileSync(registrarIdl, 'utf8'))`. */
+/** File with the registrar's interface (Anchor IDL). In Node: `JSON.parse(readFileSync(registrarIdl, 'utf8'))`. */
 export const registrarIdl: URL = new URL(
   '../../contracts/solana/registrar/idl.json',
   import.meta.url,
 )
-/** The registrar program as deployed on Solana. Its SHA-256 is in a file beside it. */
+/** File with the registrar program as deployed on Solana. The program's SHA-256 is in a file in the same folder. */
 export const registrarProgram: URL = new URL(
   '../../contracts/solana/registrar/registrar.so',
   import.meta.url,

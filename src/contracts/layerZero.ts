@@ -6,7 +6,7 @@ export interface LayerZeroEnd {
   readonly endpoint: `0x${string}`
 }
 
-/** LayerZero's endpoints of the EVM chains, by network label. */
+/** LayerZero's endpoints of the EVM chains, by network label ("1", "8453", …). */
 export const layerZero: Readonly<Record<string, LayerZeroEnd>> = Object.fromEntries(
   CHAIN_PRESET_DATA.map(({ label, eid, endpoint }) => [label, { eid, endpoint }]),
 )

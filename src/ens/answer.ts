@@ -3,18 +3,18 @@ import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } 
 import type { EnsParent } from '../config/chainsFile.js'
 
 /**
- * Longest validity of an answer, and the steps to which its end is rounded, so that equal answers are signed only once
- * in a step.
+ * Longest validity of a signed answer, and the step to which the validity's end is rounded down. Equal answers in the
+ * same step have the same end, so they share one signature.
  */
 const VALID_S = 300
 const STEP_S = 60
-/** Maximum number of signatures in the cache: making one takes a millisecond, or a call to a remote signer. */
+/** Maximum number of signatures in the cache: making a signature takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
-/** Answer to a call of a resolver. */
+/** Answer to a call of an ENS resolver. */
 export interface EnsAnswer {
   under: EnsParent
-  /** Keccak-256 of the whole call. */
+  /** Keccak-256 of the whole call of `resolve`. */
   request: Hex
   /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
   result: Hex

@@ -36,7 +36,11 @@ const EMPTY: Record<string, unknown> = {
 
 export type ResolverCall = ReturnType<typeof decodeResolverCall>
 
-/** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
+/**
+ * Decodes a call of an ENS resolver. The result's `encode` encodes a record's value, or null for a missing record, as
+ * the call's return value.
+ * @throws EnsRequestError
+ */
 export function decodeResolverCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
   if (!fn) throw new EnsRequestError('The call is not supported here.')

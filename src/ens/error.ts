@@ -3,7 +3,7 @@ export class EnsRequestError extends Error {
   override name = 'EnsRequestError'
 }
 
-/** Runs `read`. @throws EnsRequestError with this message where it fails */
+/** Runs `read`. @throws EnsRequestError with `message` where `read` throws */
 export function readOrThrow<T>(message: string, read: () => T): T {
   try {
     return read()

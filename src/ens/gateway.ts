@@ -17,7 +17,7 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
 
 /**
  * Creates the gateway: it returns signed answers to calls of `resolve(name, data)`, or throws EnsRequestError. Answers
- * are signed for the resolver of the configuration, since universal resolvers change the sender.
+ * are signed for the resolver of the configuration, not for `sender`, since universal resolvers change the sender.
  * @param now current Unix time, ms
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {

@@ -6,15 +6,15 @@ import { EnsRequestError, readOrThrow } from './error.js'
 
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
-/** Names that ENSIP-15 leaves unchanged. Unpacking the tables for other names takes a fifth of a second, once. */
+/** Names that ENSIP-15 leaves unchanged. Other names need tables whose unpacking takes a fifth of a second, once. */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
- * @returns the normalized text, and `own`, our name that it stands for; null for the parent itself, and for text that
- * is not a valid name of ours
+ * @returns the normalized text, and `own`, the registry's name that the text stands for. `own` is null for the parent
+ * itself, and for a text that stands for no valid name of the registry.
  * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
@@ -35,7 +35,10 @@ const normalized = (text: string): string =>
     PLAIN.test(text) ? text : normalize(text),
   )
 
-/** The ENS form of a name of ours below a parent, which `decodeEnsName` reads. Null where ENS does not normalize it. */
+/**
+ * The ENS name, below an ENS parent name, of a name of the registry. `decodeEnsName` is the reverse. Null where ENS
+ * does not normalize the name.
+ */
 export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
   const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
   try {

@@ -6,7 +6,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { ensNameOf } from './name.js'
 import { type EnsRecordLookups, ETH_COIN_TYPE, resolveAddressRecord } from './records.js'
 
-/** Call of ENS's reverse registrars, on Ethereum and on other chains, that names the caller. */
+/** Function of ENS's reverse registrars, on Ethereum and on other chains, that sets the primary name of its caller. */
 const registrarAbi = parseAbi(['function setName(string name)'])
 
 /** Calldata by which the sender of a transaction sets its primary name. */
@@ -40,7 +40,7 @@ export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
 /**
  * Creates the reader of primary names. The reader returns the transactions that set the reverse record of an address,
  * where the name resolves to the address with the coin type of the chain (ENSIP-11). It returns null on a network
- * without a parent.
+ * without an ENS parent name.
  */
 export function createPrimaryNameReader(parents: ChainsFile['ens']) {
   return async (

@@ -7,12 +7,12 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
-/** Look-ups that the ENS records need. All wallets are public ones. */
+/** Look-ups that the ENS records need. They find public wallets only. */
 export interface EnsRecordLookups {
   walletOf(name: FullName): Promise<NameHit | null>
   /**
-   * The wallet of one chain kind that a name without a wallet part stands for. `stored` is a pattern of the hex of
-   * stored addresses.
+   * The verified wallet of one type that a cluster's name without a wallet part stands for. `stored` is the pattern
+   * (regular expression) that the hex of the type's stored addresses matches.
    */
   verifiedOf(asked: { cluster: string; stored: string }): Promise<NameHit | null>
   availabilityOf(cluster: string): Promise<NameAvailabilityState>
@@ -21,8 +21,9 @@ export interface EnsRecordLookups {
 }
 
 /**
- * The value of a name's record, or null. Names that nobody holds, and private or unverified wallets, have none. They
- * are read by the same statements as others, so that the time reveals nothing. The node hash in the call is ignored.
+ * The value of a name's ENS record, or null. Names that nobody holds, and private or unverified wallets, have no
+ * records. Such names are read by the same SQL statements as other names, so that the response time reveals nothing.
+ * The node hash in the call is ignored.
  */
 export async function resolveRecord(
   { own, text }: DecodedEnsName,
@@ -49,8 +50,8 @@ export async function resolveRecord(
 
 export const ETH_COIN_TYPE = 60n
 /**
- * ENS coin types of EVM chains: this bit plus the chain id (ENSIP-11). The bit without a chain id means any EVM chain
- * (ENSIP-19).
+ * Index of a bit. The ENS coin type of an EVM chain is this bit plus the chain id (ENSIP-11). The bit without a chain
+ * id means any EVM chain (ENSIP-19).
  */
 const EVM_BIT = 31n
 

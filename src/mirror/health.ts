@@ -2,7 +2,7 @@ import { ClusterdError } from '../client/error.js'
 import type { Problem } from '../ops/alarms.js'
 import { errorSentence } from '../ops/log/errors.js'
 
-/** Time without a successful step after which a mirror counts as behind, even without an error. */
+/** Time without a successful step after which a mirror counts as behind its source, even without an error. */
 const BEHIND_LIMIT_MS = 60_000
 
 /** Health of a mirror: whether it keeps up with its source. */
@@ -13,7 +13,7 @@ export class MirrorHealth {
   /** Time of the last successful step. Before the first successful step: the time of the start. */
   #levelMs: number
 
-  /** @param name begins the sentence of a problem @param nowMs a monotonic clock */
+  /** @param name the mirror's name, with which the text of a problem begins @param nowMs a monotonic clock */
   constructor(name: string, nowMs = () => performance.now()) {
     this.#name = name
     this.#nowMs = nowMs
@@ -32,7 +32,7 @@ export class MirrorHealth {
     return isNews
   }
 
-  /** Why nothing is copied. Null where there is no problem. */
+  /** Why nothing is copied from the source. Null where there is no problem. */
   problem(): Problem | null {
     if (this.#failure)
       return {

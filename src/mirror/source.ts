@@ -19,7 +19,10 @@ export interface MirrorSource {
 
 /** Timeout of a request, retries included. */
 const REQUEST_LIMIT_MS = 20_000
-/** Retries of a request: a busy service may refuse some requests while its whole log is copied for the first time. */
+/**
+ * Maximum number of retries of a request: a busy service may refuse some requests while its whole log is copied for the
+ * first time.
+ */
 const RETRIES = 8
 
 /** Path of the logs below a service's address. */

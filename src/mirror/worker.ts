@@ -79,8 +79,8 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
 }
 
 /**
- * True if a log's note has the same text and the same signature of the pinned key as a checkpoint. Anybody can add
- * other signatures.
+ * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
+ * other keys are ignored, since anybody can add them.
  */
 function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
@@ -171,7 +171,7 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
   }
 }
 
-/** Error to throw: a refusal, if an entry's content caused the error; else the error itself. */
+/** Error to throw: a refusal of `what`, if an entry's content caused the error; else the error itself. */
 function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)

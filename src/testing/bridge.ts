@@ -6,7 +6,7 @@ import { assertWholeNumber } from './chains/actions.js'
 import { withPostgresClient } from './processes/postgresClient.js'
 
 export interface Bridge {
-  /** Delivers no message before `release`: the status of their transactions stays `bridging`. */
+  /** Delivers no message before `release`: the status of the messages' transactions stays `bridging`. */
   hold(): Promise<void>
   /**
    * Delays the delivery of each message that is sent from now on. The delay begins after the message's confirmation.

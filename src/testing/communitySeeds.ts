@@ -24,7 +24,7 @@ const TOKEN_AMOUNT = parseEther('5')
 
 /**
  * Makes the names `club` and `guild` communities. Names of `club` are free for everybody. Names of `guild` are paid
- * for, on every chain of the network in its coin, and on the hub also in the local token.
+ * for, on every chain of the network in the chain's coin, and on the hub also in the local token.
  * @returns undefined where `accounts.evm[0]` does not hold the names
  */
 export async function seedCommunities(

@@ -81,7 +81,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
 
 /** A running local world, with the fields of `world`. */
 export interface Stack<N extends Network = Network> extends World<N> {
-  /** Addresses, accounts and seeds of the network: the content of stack.json in the home folder. */
+  /** Addresses, accounts and seeds of the local world: the content of stack.json in the home folder. */
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
@@ -111,9 +111,9 @@ export interface Stack<N extends Network = Network> extends World<N> {
 
 /**
  * Starts a whole local world: PostgreSQL, the chains of the networks with the contracts deployed, a few registered
- * names, and the daemon. A home folder that was used before continues with its data, also after kill -9. Only a killed
- * chain may have lost up to a minute of blocks. Any number of worlds can run at the same time, one for each home
- * folder.
+ * names, and the daemon. In a home folder that was used before, the world continues with its data, also after kill -9.
+ * Only a killed chain may have lost up to a minute of blocks. Any number of worlds can run at the same time, one for
+ * each home folder.
  * @throws Error with one sentence when the home folder is in use, a port is taken, a package is missing, ...
  */
 export async function startStack<N extends Network = Network, L extends ChainLabel = ChainLabel>(

@@ -5,8 +5,8 @@ import type { LocalClients } from './localClients.js'
 export type Miner = Awaited<ReturnType<typeof takeOverMining>>
 
 /**
- * Takes over the mining of a chain from anvil. Anvil's interval mining loses blocks for good when it coincides with
- * `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash, unlike any real
+ * Makes this process mine a chain instead of anvil. Anvil's interval mining loses blocks for good when it coincides
+ * with `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash, unlike any real
  * node.
  * @param idleMs time between blocks once nobody has sent a transaction for `afterMs`; default: `blockMs`
  */
@@ -29,7 +29,7 @@ export async function takeOverMining(
     await test.mine({ blocks: 1 })
   }
   let queue: Promise<unknown> = Promise.resolve()
-  /** Runs `act` while the miner mines no block, after the calls before. */
+  /** Runs `act` while the miner mines no block, after the earlier calls of `paused` have ended. */
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
     const own = queue.then(act)
     queue = own.catch(() => {})

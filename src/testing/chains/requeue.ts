@@ -8,11 +8,12 @@ interface PoolContent {
 }
 
 /**
- * Sends a sender's transactions again that are stuck in anvil's pool, if `hash` is the hash of the first. If a
- * transaction arrives while its predecessor's block is mined, the pool files it as waiting for the predecessor, which
- * has already left the pool. So nothing ever makes it ready, and a second copy is refused as "already imported". The
- * transaction can be sent again only after all of the sender's transactions are removed from the pool. No effect if the
- * pool lists the transaction as ready, or if the node does not have these methods.
+ * Sends a sender's transactions again that are stuck in anvil's pool, if `hash` is the hash of the first of them. If a
+ * transaction arrives while its predecessor's block is mined, the pool lists the transaction as waiting for the
+ * predecessor, which has already left the pool. So the transaction never becomes ready, and a second copy is refused as
+ * "already imported". The transaction can be sent again only after the pool has removed all of the sender's
+ * transactions. No effect if the pool lists the transaction as ready, or if the node does not have anvil's methods for
+ * the pool.
  */
 export async function resendStuckTransactions(node: Node, hash: Hex): Promise<void> {
   try {

@@ -142,7 +142,7 @@ export async function setEnsGatewayOfHubs(
   )
 }
 
-/** Price of messages from `near` to `far`. On the hub, `numerator / denominator` is the inverse of the spoke's. */
+/** Price of messages from `near` to `far`. The hub's `numerator / denominator` is the inverse of the spoke's. */
 function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {

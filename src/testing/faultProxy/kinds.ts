@@ -67,8 +67,8 @@ export const NOTIFICATION_METHOD = 'notification'
 export const METHOD_LABEL_OF_BATCH = 'batch'
 
 /**
- * True if a fault applies to a call. A call in a batch has only the faults of answers, since the batch has one
- * connection and body.
+ * True if a fault applies to a call. To a call in a batch, only the faults of answers apply, since the calls of a batch
+ * share one connection and one body.
  */
 function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
@@ -80,8 +80,8 @@ function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
 
 /**
- * Chooses a call's fault, at most one. Probabilities are applied by seed, method and ordinal only, so the choice is
- * reproducible.
+ * Chooses a call's fault, at most one. With probabilities, the choice depends only on the seed, the method and the
+ * ordinal, so it is reproducible.
  */
 export function chooseFault(
   seed: number,

@@ -22,14 +22,14 @@ export type LieMethod = (typeof LIE_METHODS)[number]
 
 type Next = ReturnType<typeof seededRandomSequence>
 
-/** A wrong answer to a call, plausible or absurd. Null for a block by its number, and where the node has no answer. */
+/** A wrong answer to a call, plausible or absurd. Null for a block requested by number, or without a node's answer. */
 export async function wrongAnswerTo(
   call: RpcCall,
   upstream: Upstream,
   next: Next,
 ): Promise<RpcAnswer | null> {
-  // a block requested by number is not falsified: the daemon checks it by its hash. Only the head is taken from one
-  // node.
+  // a block requested by number is not falsified, since the daemon checks such a block by its hash. The daemon takes
+  // only the head from a single node.
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)
   if (result === undefined || result === null) return null

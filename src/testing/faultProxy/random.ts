@@ -22,11 +22,11 @@ export function seededRandomSequence(
   return () => seededRandomNumber(seed, ...key, count++)
 }
 
-/** Integer from `min` to `max`, inclusive. */
+/** Integer from `min` to `max`, inclusive, chosen by a random number in [0, 1). */
 export const integerBetween = (random: number, min: number, max: number): number =>
   min + Math.floor(random * (max - min + 1))
 
-/** Element of a non-empty list. */
+/** Element of a non-empty list, chosen by a random number in [0, 1). */
 export const pickElement = <T>(random: number, list: readonly T[]): T =>
   list[integerBetween(random, 0, list.length - 1)]!
 

@@ -13,7 +13,7 @@ export function writeAtomically(file: string, content: string | Buffer, mode = 0
   fs.renameSync(temporary, file)
 }
 
-/** A lock of this process on a file. The lock of a process that has died, even by kill -9, is void. */
+/** A lock of this process on a file. The lock of a process that has died, even by kill -9, is no longer valid. */
 export interface FileLock {
   release(): void
 }
@@ -26,7 +26,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
   fs.writeFileSync(mine, own)
   try {
     for (;;) {
-      // link() atomically creates the lock with its content, or fails because it exists
+      // link() atomically creates the lock file with its content, or fails because the file exists
       if (linked(mine, file)) return { lock: { release: () => releaseOwn(file, own) } }
       const holder = readOrUndefined(file)
       if (holder === undefined) continue

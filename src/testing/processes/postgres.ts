@@ -11,7 +11,10 @@ import { sharedPostgresSetup } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
 import { startServerProgram } from './server.js'
 
-/** How long to wait for another process: one that prepares the template of data directories, or a killed server. */
+/**
+ * How long to wait for another process, ms: for a process that prepares the template of data directories, or for the
+ * end of a killed server.
+ */
 const PATIENCE_MS = 30_000
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
@@ -77,7 +80,7 @@ const databaseUrl = (url: string, name: string): string =>
 
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
-  // prepared servers run without fsync, where a file copy takes a quarter of the default strategy's time
+  // servers with a shared setup run without fsync, where a file copy takes a quarter of the default strategy's time
   const how = sharedPostgresSetup() ? ' STRATEGY file_copy' : ''
   await withPostgresClient(url, async (client) => {
     try {
@@ -106,8 +109,7 @@ let canUnshare: boolean | undefined
 
 /**
  * Chooses the user for the server, since PostgreSQL refuses to run as root. A user namespace needs no account and no
- * chown, and works below a 0700 home. The fallback is the user `nobody`, who gets the
- * data directory.
+ * chown, and works below a 0700 home. The fallback is the user `nobody`, who becomes the owner of the data directory.
  */
 export function choosePostgresUser(): PostgresUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }

@@ -12,8 +12,8 @@ export interface SharedPostgresSetup {
 let prepared: SharedPostgresSetup | undefined
 
 /**
- * Sets the template and the settings of servers that start later. A copy of the template takes a third of initdb's
- * time.
+ * Sets the template and the settings of the PostgreSQL servers that start later. A copy of the template takes a third
+ * of initdb's time.
  */
 export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
   prepared = common

@@ -67,7 +67,10 @@ export interface ProcessHandle {
   readonly exited: Promise<void>
 }
 
-/** @param stopSignal signal that ends the child gracefully. SIGKILL follows after `graceMs`. */
+/**
+ * Creates the handle of a child process.
+ * @param stopSignal signal that ends the child gracefully. SIGKILL follows after `graceMs`.
+ */
 export function processHandle(
   child: WatchedChild,
   stopSignal: NodeJS.Signals,

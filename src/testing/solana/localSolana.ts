@@ -21,8 +21,8 @@ export interface LocalSolana extends ReadySolana {
 }
 
 /**
- * Starts a local Solana: Surfpool with the registrar under a fresh key, and accounts of authorities and payers with
- * SOL.
+ * Starts Surfpool, a local Solana cluster, unless `rpcUrl` names a running cluster. Then deploys the registrar under a
+ * fresh key, and gives SOL to the accounts of authorities and payers.
  * @returns null, after one line to `log`, where Surfpool's package is not installed and no cluster is given
  * @throws Error when Surfpool does not start or the given cluster has no faucet
  */

@@ -14,8 +14,8 @@ export interface SurfpoolRequest {
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
 /**
- * The part of the npm packages surfpool-sdk-* that is used here. They have no types. `offline` ignores public clusters,
- * and `clock` makes slots by time.
+ * Types of the part of the npm packages surfpool-sdk-* that is used here, which come without types. With `offline`, no
+ * public cluster is used. With `clock`, a slot is made every `slotTimeMs`.
  */
 interface SurfpoolSdk {
   Surfnet: {
@@ -32,7 +32,7 @@ interface Surfnet {
   wsUrl: string
   /** Returns the events since the last call. A full queue blocks the cluster for good. */
   drainEvents(): unknown[]
-  /** Advances the cluster's clock. @throws Error for a time before the clock's */
+  /** Advances the cluster's clock. @throws Error for a time that is earlier than the clock's time */
   timeTravelToTimestamp(ms: number): unknown
 }
 

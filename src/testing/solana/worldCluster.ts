@@ -16,8 +16,8 @@ interface WorldOptions {
 }
 
 /**
- * Starts Solana, if the options choose it, with a registrar for each network. Undefined where they do not, and, with a
- * log line, where Solana can't run.
+ * Starts Solana with a registrar for each network, if the options choose Solana. Returns undefined if they do not, or,
+ * after a log line, if Solana can't run.
  */
 export async function startLocalSolanaCluster(
   sandbox: Sandbox,
@@ -42,7 +42,7 @@ export async function startLocalSolanaCluster(
   return { ...clusterOf(solana), handle: solana }
 }
 
-/** Describes a running local Solana cluster. Each network has a registrar there, priced by the feeds of its hub. */
+/** Describes a running local Solana cluster. Each network has a registrar there, and the price feeds on its hub. */
 function clusterOf(solana: LocalSolana): LocalNodeCluster {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
