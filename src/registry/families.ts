@@ -6,7 +6,7 @@ export type AddressType = keyof typeof ADDRESS_TYPE_NAMES
 export const ADDRESS_TYPES = Object.keys(ADDRESS_TYPE_NAMES) as readonly AddressType[]
 
 /**
- * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
+ * Properties of a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
  */
 export interface ChainFamily {
   /** Key in the database (`chains.family`) and in responses (`type`). Never rename. */
@@ -19,7 +19,7 @@ export interface ChainFamily {
   readonly addressType: AddressType
   /** Type of addresses whose chains have transaction ids of the same form. */
   readonly txIdForm: AddressType
-  /** Bits of an amount in a token's base units. */
+  /** Maximum bits of an amount in a token's base units. */
   readonly amountBits: bigint
 }
 
@@ -42,7 +42,7 @@ export const SOLANA = {
   amountBits: 64n,
 } as const satisfies ChainFamily
 
-/** Facts of each chain family, by key. `src/daemon/families` and `src/api/families` have the code for each. */
+/** Properties of each chain family, by key. The code of each is in `src/daemon/families` and `src/api/families`. */
 const BY_KEY = { evm: EVM, solana: SOLANA }
 export type ChainFamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[ChainFamilyKey]
@@ -52,7 +52,7 @@ export const CHAIN_FAMILY_FACTS: readonly KnownFamily[] = Object.values(BY_KEY)
 export const LABELLED_FAMILIES = CHAIN_FAMILY_FACTS.filter((family) => family.label !== null)
 export type LabelledFamilyKey = (typeof LABELLED_FAMILIES)[number]['key']
 
-/** Family of the chain behind a network label. A label that is not a family's own is an EIP-155 id. */
+/** Family of the chain with a network label. A label that is not the label of a family is an EIP-155 id. */
 export const familyOfLabel = (label: string): KnownFamily =>
   CHAIN_FAMILY_FACTS.find((family) => family.label === label) ?? EVM
 

@@ -60,9 +60,9 @@ export type ParkReason =
   | 'nonce_taken'
   /** The packet is not from one of our spokes to our hub (relayer/calls.ts). */
   | 'foreign_packet'
-  /** The packet's options differ from the only form that is paid for. */
+  /** The packet's options are not a single lzReceive option with gas, the only form that the relayer executes. */
   | 'bad_options'
-  /** The options deliver another value than the message needs. */
+  /** The packet's options ask to send another value (wei) to the hub than the message needs. */
   | 'value_mismatch'
   /** The payment has no quote of ours, or is unconfirmed. */
   | 'foreign_payment'
@@ -114,9 +114,9 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   state: JobState
   /** Value of the call, wei; 0 where no call is made. */
   valueWei: bigint
-  /** Null where the job holds no nonce. */
+  /** Null while the job has no nonce. A job on Solana never has a nonce. */
   nonce: number | null
-  /** Transactions at this nonce, oldest first, with rising fees; without a nonce at most one. */
+  /** Transactions at this nonce, oldest first, with rising fees. A job without a nonce has at most one transaction. */
   txs: readonly Tx[]
   /** Block of the mined transaction while it is unconfirmed. */
   included: { hash: Hex; block: number } | null
@@ -131,8 +131,8 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   /** State to enter once all signed transactions are void: queued again, or parked. Null: the job continues. */
   release: 'queue' | ParkReason | null
   /**
-   * True once a chain refused the job, and for a resumed payment below its refusal cost. The job is then sent in a
-   * transaction of its own, so that it cannot block other jobs.
+   * True once a chain refused the job, and after an operator resumed a job whose payment is worth less than its refusal
+   * costs. The job is then sent in a transaction of its own, so that it cannot block other jobs.
    */
   alone: boolean
 }

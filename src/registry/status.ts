@@ -30,7 +30,7 @@ export interface WinningBid {
   tx: string
 }
 
-/** Reason of a lost bid or payment: an earlier valid one has the name. */
+/** Reason of a lost bid or payment: an earlier valid bid or payment won the name. */
 const NAME_TAKEN = 'name_taken'
 
 /** Bid of the transaction in an unconfirmed block. */
@@ -43,7 +43,7 @@ export interface UnconfirmedBid {
 }
 
 export interface Confirmations {
-  /** Number of blocks on top of the block: head − block. */
+  /** Number of blocks on top of the transaction's block: head − block. */
   have: number
   need: number
 }
@@ -61,7 +61,7 @@ export type ChainTxState =
       isConfirmed: boolean
     }
 
-/** Stored facts about a transaction that a chain once had. */
+/** Stored state of a transaction that a node has returned before. */
 export interface TrackedTxFacts {
   lastSeenMs: number
   /** Confirmed reason why the transaction is `invalid`, stored because nodes forget transactions. */
@@ -88,7 +88,10 @@ export type PacketOutcome =
   | { state: 'under_way'; failure: string | null }
   /** The message was executed in an unconfirmed block. `bids` is empty if the hub refused the message. */
   | { state: 'tail'; bids: readonly UnconfirmedBid[]; confirmations: Confirmations; hubTx: string }
-  /** The message was executed in a confirmed block. `bids` is empty if the hub refused it. `credit`: the hub's debt. */
+  /**
+   * The message was executed in a confirmed block. `bids` is empty if the hub refused the message. `credit`: what the
+   * hub owes for bids that won nothing.
+   */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
 /**
@@ -98,7 +101,7 @@ export type PacketOutcome =
 export interface HubCredit {
   eid: number
   amountWei: string
-  /** Address that may withdraw it. */
+  /** Address that may withdraw the credit. */
   owner: string
 }
 

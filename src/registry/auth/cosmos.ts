@@ -12,14 +12,14 @@ import {
 } from './kind.js'
 
 /**
- * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made with
- * another hash are refused: addresses of Ethereum keys (Evmos, Injective) and of several keys.
+ * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses that are
+ * not the `hash160` of one key are refused: addresses of Ethereum keys (Evmos, Injective) and of several keys.
  */
 
 /** Names of the key type secp256k1 in amino JSON, and in the JSON form of protobuf. */
 const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
 
-/** Keys that a public key in JSON may encode; empty for a key of another type. */
+/** Decodings of a public key in JSON, from hex or base64, that have 33 bytes; empty for a key of another type. */
 function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
   const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))

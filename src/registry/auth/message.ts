@@ -7,7 +7,7 @@ import { WALLET_KINDS, walletKindOf } from './kinds.js'
  * its signing date.
  */
 
-/** How old a signing date may be, and how far ahead of our clock. */
+/** Maximum age of a signing date, and how far it may be ahead of our clock. */
 const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
 const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
@@ -57,8 +57,8 @@ const recoveryStatement = (address: string): string =>
 
 /**
  * Message bound to one address: EIP-4361 (Sign-In with Ethereum), for other kinds of wallets the same text without a
- * chain id. A contract has to sign this message, because one owner's signature may be valid for several contract
- * wallets.
+ * chain id. A contract wallet has to sign this message, not `verificationMessage`, because one owner's signature may be
+ * valid for several contract wallets.
  */
 export function walletBoundMessage({
   domain,

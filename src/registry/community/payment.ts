@@ -80,8 +80,8 @@ export interface PaymentDecisionInputs {
 
 /**
  * Decides whether a confirmed payment registers its name, since rules may have changed after its quote. A payment is
- * refunded unless its outcome is `registered`. The community's start is compared with the block time. The price is the
- * lowest in force from 30 min before the block.
+ * refunded unless its outcome is `registered`. The block time must not be before the time from which the community's
+ * names can be registered. The minimum amount is the lowest price in force from 30 min before the block.
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,

@@ -37,7 +37,10 @@ export interface RegistrationDecisionInputs {
   nowMs: number
   /** The caller is verified in the community's cluster. */
   isOwner: boolean
-  /** For whom: nobody named, a wallet of the caller's own cluster, or another wallet. API v1 treats `none` as `own`. */
+  /**
+   * Wallet that gets the name: none named in the request, a wallet of the caller's own cluster, or another wallet. API
+   * v1 treats `none` as `own`.
+   */
   beneficiary: 'none' | 'own' | 'other'
   /** The name is registered, or is a public wallet name of the community's cluster. */
   isTaken: boolean
@@ -77,7 +80,7 @@ export function decideRegistration(inputs: RegistrationDecisionInputs): Registra
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
-/** Price to pay, null for none; or why no price fits the preference. */
+/** Price to pay, null if the name is free of charge; or the reason why no price fits the preference. */
 function priceFor(
   { prices }: CommunityRules,
   {

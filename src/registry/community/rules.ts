@@ -12,7 +12,7 @@ const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
 /** Maximum number of addresses in a stored allowlist, and in all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
-/** Maximum bits of a payment's amount in CommunityPayments.sol. Other families have their own limit (`amountBits`). */
+/** Maximum bits of a payment's amount in CommunityPayments.sol. Other chain families have their own `amountBits`. */
 const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
@@ -201,7 +201,7 @@ export const communityRulesPartsSchema = fields({
 export interface CommunityRules {
   /** Prices, at most one per token of a chain; if empty, names are free. Quotes use the first price of a network. */
   prices: readonly CommunityPrice[]
-  /** Only wallets of the community's own cluster may register names. It excludes prices. */
+  /** True if only wallets of the community's own cluster may register names. `prices` is then empty. */
   ownersOnly: boolean
   /** Milliseconds since 1970; null: registration is open. */
   startsAtMs: number | null

@@ -52,7 +52,10 @@ function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/** Makes a private wallet public. Its name was not reserved, so the wallet gets a numbered name where that is taken. */
+/**
+ * Makes a private wallet public. Its name was not reserved: if another public wallet or a name below a community of the
+ * cluster has it, the wallet gets a numbered name.
+ */
 function publish(
   work: FoldState,
   seq: number,

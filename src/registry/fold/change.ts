@@ -245,8 +245,8 @@ function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: 
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
-  // no wallet is verified while names move out of this cluster: it would get its former names back, and names that it
-  // registered would move along
+  // no wallet is verified while names move out of this cluster: the cluster would get its former names back, and
+  // names that the cluster registered would move along
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []

@@ -104,7 +104,7 @@ function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
 const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
-/** The stored address under which the state has an account's claim: the account as bytes32, read as an address. */
+/** Stored address that identifies an account's airdrop claim in the state: the account's bytes32 as an address. */
 export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
   addressOfWord(addressToWord(account))
 

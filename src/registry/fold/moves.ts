@@ -9,11 +9,11 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
  * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the
  * others, oldest first.
  *
- * 1. The decision moves all names at once: look-ups return the target as the names' holder at once, before the
- * later parts. A part changes no look-up except who changed a name last, and when.
+ * 1. The decision moves all names at once: look-ups return the target as the owner of the names at once, before the
+ * later parts. A part changes in look-ups only who changed a name last, and when.
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
- * 4. A target keeps a verified wallet, because it holds names.
+ * 4. A target cannot lose its last verified wallet, because it has names.
  * 5. A part is an entry that names only the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *

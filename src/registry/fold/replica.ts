@@ -30,11 +30,12 @@ import {
 } from './work.js'
 
 /**
- * Public state of a mirror, folded from another service's feed. The feed has events without their causes. The rows
- * equal the service's own, without private data. The entries have no bodies, so a mirror cannot be replayed.
+ * Public state of a mirror, folded from another service's feed. The feed has the events, but not the bids, payments and
+ * signed changes that led to them. The rows equal the service's own, without private data. The entries have no bodies,
+ * so a mirror cannot be replayed.
  */
 
-/** Maximum number of events per entry. A malicious feed could give all its events one actor and time. */
+/** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
 const MOST_EVENTS = 2_048
 
 /** Groups events into entries. Wallets added together are ordered by address. */

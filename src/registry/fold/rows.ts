@@ -83,7 +83,10 @@ export interface RegistrySlice {
   /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
-  /** Smallest number with a free cluster id, for each wallet that is unverified or may become so within the batch. */
+  /**
+   * Smallest n whose cluster id (`deriveClusterId`) is free, for each wallet that is unverified or may become
+   * unverified within the batch.
+   */
   nextClusterNumber: Map<string, number>
   /**
    * Clusters loaded in full, by serial: clusters of actors, of communities' owners and of privately verified bidders,
@@ -111,7 +114,7 @@ export interface RegistrySlice {
   moves: Map<number, Move>
 }
 
-/** A move of names between two clusters that takes several entries (moves.ts). Clusters are serials. */
+/** A move of names between two clusters (by their serials) that takes several entries (moves.ts). */
 export interface NameMoveRow {
   source: number
   target: number

@@ -17,7 +17,7 @@ export type EventFieldKind = keyof EventFieldValues<unknown>
 
 export interface EventField {
   kind: EventFieldKind
-  /** Name in `data` of the API's v1; null for a field of the wallet (`PublicWallet`) that only its v0.1 shows. */
+  /** Name in `data` of the API's v1; null for a field of the wallet (`PublicWallet`) that only v0.1 shows. */
   v1: string | null
   description?: string
   example?: string

@@ -34,13 +34,16 @@ export interface FeedItem extends NumberedEvent<PublicEvent> {
   count: number
 }
 
-/** Position of a walk through the feed: first event of an entry, and how many of its events were returned already. */
+/**
+ * Position of a client that pages through the feed: first event of an entry, and how many events of the entry were
+ * returned already.
+ */
 export interface FeedWalkPosition {
   first: number
   skip: number
 }
 
-/** Position at which a walk through the feed continues after an event. */
+/** Position at which a client that pages through the feed continues after an event. */
 export const walkPositionAfter = ({ number, place, count }: FeedItem): FeedWalkPosition =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 

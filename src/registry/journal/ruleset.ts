@@ -1,4 +1,4 @@
-/** Rules of the fold. Rules that the contracts decide too (who wins a bid) are not part of it. */
+/** Rules of the fold. Rules that the contracts apply too, such as which bid wins, are not part of a ruleset. */
 export interface Ruleset {
   /** Maximum number of wallets per cluster. */
   maxClusterWallets: number

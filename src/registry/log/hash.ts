@@ -5,5 +5,5 @@ import { createTreeHasher } from './tree.js'
 export const sha256Once = (bytes: Uint8Array): Buffer =>
   Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
-/** Hashes of logs' trees. */
+/** SHA-256 of the leaves and nodes of the Merkle trees of logs. */
 export const sha256TreeHasher = createTreeHasher(sha256Once)

@@ -13,7 +13,7 @@ import {
 } from './tiles.js'
 import { HASH_BYTES, isSameHash, type TreeHasher } from './tree.js'
 
-/** Reads tiles. Each has as many hashes as its width says. */
+/** Reads tiles. Each tile has as many hashes as its width says. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
 
 /** A tree read from tiles. Tiles are used only after they were proved by the root of a checkpoint. */

@@ -61,7 +61,7 @@ function placeOf({ level, index }: Subtree): {
   }
 }
 
-/** Tiles that are needed to compute the hashes of some ranges, without duplicates. */
+/** Tiles that are needed to compute the hashes of some ranges of leaves, without duplicates. */
 export function tilesForRanges(ranges: readonly LeafRange[], size: number): Tile[] {
   const tiles = new Map<string, Tile>()
   for (const range of ranges)
@@ -74,13 +74,13 @@ export function tilesForRanges(ranges: readonly LeafRange[], size: number): Tile
   return [...tiles.values()]
 }
 
-/** Hashes of tiles, by `tileKey`. Each has as many hashes as its width says. */
+/** Hashes of tiles, by `tileKey`. Each tile has as many hashes as its width says. */
 export type TileHashes = ReadonlyMap<string, Uint8Array>
 
 export const tileKey = ({ level, index }: Pick<Tile, 'level' | 'index'>): string =>
   `${level}/${index}`
 
-/** Hash of a range of a tree. @throws RangeError where a tile is missing or too short */
+/** Hash of a range of leaves of a tree. @throws RangeError where a tile is missing or too short */
 export function rangeHashFromTiles(
   tree: TreeHasher,
   range: LeafRange,

@@ -123,7 +123,6 @@ export function rootOfInclusionProof(
 export function consistencyProofRanges(oldSize: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   let range: LeafRange = { from: 0, to: size }
-  // the part of the older tree in the range is a complete subtree only while the range begins with the first leaf
   while (range.to > oldSize) {
     const middle = range.from + splitOf(range.to - range.from)
     const left = { from: range.from, to: middle }
@@ -132,6 +131,7 @@ export function consistencyProofRanges(oldSize: number, size: number): LeafRange
     ranges.push(isLeft ? right : left)
     range = isLeft ? left : right
   }
+  // a range from the first leaf on is the whole older tree, whose root the verifier already has
   if (range.from > 0) ranges.push(range)
   return ranges.reverse()
 }

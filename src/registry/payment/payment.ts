@@ -37,7 +37,10 @@ export interface HubNameTarget {
   kind: 'name'
   /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Buffer
-  /** Id of the program and its Solana cluster, which count the payment's sequence (`paymentSourceId` in quote.ts). */
+  /**
+   * Hash of the program that was paid and its Solana cluster (`paymentSourceId` in quote.ts). `sequence` counts the
+   * payments of this program.
+   */
   source: Buffer
   quoteId: Buffer
   /** Value of the bid on the hub, wei. */
@@ -56,7 +59,7 @@ export interface CommunityNameTarget {
   name: Buffer
   /** Recipient's address as responses show it. */
   recipient: string
-  /** Number of the payment, chosen by the chain or the payer; below 2^64. */
+  /** Number of the payment, below 2^64: counted by the EVM contract, or chosen by the payer on Solana. */
   number: bigint
   /** Time from which the payer may take an undecided payment back, ms. */
   reclaimableMs: number
@@ -81,7 +84,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   target: Target
   /** Referrer, 32 bytes; null for nobody. */
   referral: Buffer | null
-  /** Time of the block, ms. For a Solana program: the time from which it can be reclaimed minus the hold period. */
+  /** Time of the block, ms. On Solana: the time from which the payment can be reclaimed minus the hold period. */
   paidMs: number
 }
 

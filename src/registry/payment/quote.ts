@@ -95,7 +95,7 @@ export function verifyQuote(
   return isOurs ? 'honoured' : 'foreign'
 }
 
-/** Id of a program as the hub's source of payments: keccak256(genesis hash 32 ‖ program id 32). */
+/** Id by which the hub knows a program as a source of payments: keccak256(genesis hash 32 ‖ program id 32). */
 export const paymentSourceId = (genesisHash: Uint8Array, programId: Uint8Array): Buffer =>
   keccak256(Buffer.concat([genesisHash, programId]))
 

@@ -2,7 +2,7 @@
 export const NETWORKS = ['mainnet', 'testnet'] as const
 export type Network = (typeof NETWORKS)[number]
 
-/** The first column of every key in the database. Never renumber. */
+/** Codes of the networks, stored in the first column of every key in the database. Never renumber. */
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 
 /** The first letter of an event id (`m-1-42`). */

@@ -1,7 +1,10 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
-/** Types of addresses of other chains, recognized by form and checksum, named as in the client `@clustersxyz/sdk`. */
+/**
+ * Types of addresses of chains other than EVM and Solana, recognized by form and checksum, named as in the client
+ * `@clustersxyz/sdk`.
+ */
 export const OTHER_CHAIN_ADDRESS_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
@@ -15,7 +18,7 @@ export interface OtherChainAddress {
   text: string
 }
 
-/** Parses an address of another chain, null for other text. */
+/** Parses an address of a chain other than EVM and Solana, null for other text. */
 export const parseOtherChainAddress = (input: string): OtherChainAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
@@ -89,7 +92,7 @@ const NOT_COSMOS = new Set([
   'one',
 ])
 
-/** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
+/** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028). The prefix names the type. */
 function cosmosType({ coder, prefix, words }: Decoded): OtherChainAddressType | null {
   const length = bytesOf(words)
   if (coder !== bech32 || NOT_COSMOS.has(prefix) || (length !== 20 && length !== 32)) return null
