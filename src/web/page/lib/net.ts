@@ -39,7 +39,7 @@ export interface PollOptions<T> {
 
 /**
  * Sends a request whenever the key changes, and again after a pause while the page is open and visible. After an outage
- * the request is repeated in any case.
+ * the request is repeated even if `everyMs` is 0.
  * @param key null while there is nothing to ask
  * @param ask gets a signal that cancels the request
  */

@@ -4,7 +4,7 @@ import { chainName, durationText, findChain, moneyText } from './format.js'
 import { useNetwork, usePolled } from './net.js'
 import type { Availability, Cluster, Overview } from './types.js'
 
-/** Facts about a name that are shown before the visitor signs in. */
+/** Availability and price of a name, shown before the visitor signs in. */
 export interface NameOffer {
   name: string
   isFree: boolean
