@@ -46,9 +46,9 @@ export function createBackfillProgressLog(log: Logger): (now: BackfillProgress) 
 
 /** Callbacks of the workers that read chains. */
 export interface IndexerCallbacks {
-  /** Called when a worker has a chain state that can be shown. */
+  /** Called once a worker has the state of its chain, so that this process can report the state. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
-  /** Called after a step that read new blocks. @param isNews true if the step changed stored facts or entries */
+  /** Called after a step that read new blocks. @param isNews true if entries, messages or payments may have changed */
   onAdvance(isNews: boolean): void
   onProgress(progress: BackfillProgress): void
 }

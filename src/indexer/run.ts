@@ -35,7 +35,7 @@ export interface IndexedChainSource {
 export interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
-  /** True if the views of `registry_v1` are maintained. */
+  /** True if the SQL views of schema `registry_v1` are maintained. */
   isSqlServed: boolean
   /** Domain in the name of the feed's signed log, and the log's keys. */
   log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>

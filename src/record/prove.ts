@@ -58,7 +58,7 @@ export function trustBasisOfRange(chain: EvmChain, nodes: number): TrustBasis {
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
 }
 
-/** Error message for logs in the journal that differ from the contracts' record. */
+/** Error message for logs in the journal that differ from the contracts' record (running hashes). */
 export const runningHashMismatchText = ({ config }: EvmChain, block: number): string =>
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
@@ -86,8 +86,8 @@ export async function readAgreedRunningHashes(
 }
 
 /**
- * Like `readAgreedRunningHashes`, but null where nodes do not return the record of this block. They may return the record
- * of another block.
+ * Like `readAgreedRunningHashes`, but null where nodes do not return the record of this block. They may return the
+ * record of another block.
  * @throws DisagreementError
  */
 export const readAgreedRunningHashesOrNull = (
@@ -172,7 +172,7 @@ export type RangeWithCheckedHashes = ConfirmedLogRange & {
 
 /**
  * Adds to a range how far it can be trusted.
- * @throws RpcError where the record of the chain's contracts is not known
+ * @throws RpcError where the running hashes of the chain's contracts are not known
  */
 export function provedRangeOf(
   chain: EvmChain,
@@ -192,10 +192,13 @@ export type KnownRunningHashes = ReadonlyMap<
   { hash: Buffer; record: AgreedAnswer<RunningHashes> }
 >
 
-/** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
+/**
+ * Number of cached records (running hashes): more than the ranges that are read at once. A catch-up reads some 100,000
+ * ranges.
+ */
 const RECORDS_KEPT = 64
 
-/** Start of a series of ranges, and the records that are already known. */
+/** Start of a series of ranges, and the records (running hashes) that are already known. */
 interface RangesStart {
   from: number
   /** Last block and record before block `from`. */
@@ -207,8 +210,8 @@ interface RangesStart {
 }
 
 /**
- * Source of a chain's confirmed logs. Each node's logs are checked against the records at both ends of the range. If
- * the times in the logs do not match the record, the range is read again with the times in the headers.
+ * Source of a chain's confirmed logs. Each node's logs are checked against the records (running hashes) at both ends of
+ * the range. If the times in the logs do not match the record, the range is read again with the times in the headers.
  */
 export function checkedLogRangeSource(
   chain: EvmChain,

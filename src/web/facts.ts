@@ -1,7 +1,7 @@
 import type { Network } from '../registry/primitives/network.js'
 import type { EnsParents } from './paths.js'
 
-/** Facts about the service that its pages have without a request. */
+/** Data about the service that is written into its pages, so that they need no request for it. */
 export interface ServiceFacts {
   ens: EnsParents
   /** Networks that have a hub. */

@@ -33,7 +33,7 @@ export interface WalletChains {
 
 let ens: EnsParents = {}
 
-/** Writes the facts of this service into its pages. */
+/** Writes the data about this service (`facts`) into its pages, which then need no request for it. */
 export function setServiceFacts(facts: ServiceFacts): void {
   ens = facts.ens
   setHead('service', metaOf('service', facts))
@@ -72,7 +72,7 @@ export async function addTestWallet(
   )
 }
 
-/** The page of a URL, and whether it shows anything; null where the API answers the URL. */
+/** The page file for a URL, and whether there is such a page (else the status is 404). Null for a URL of the API. */
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
@@ -92,8 +92,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * A file of the pages. During a rolling update a page of another build may request its files here. A file of the same
- * name is then served without caching, since the page will reload its own.
+ * A script or style sheet of the pages. During a rolling update a page of another build may request its files here. A
+ * file of the same name is then served without caching, so that no cache keeps it under the other build's URL.
  * @returns null when this build has no file of that name
  */
 export function pageFile(ofBuild: string, name: string): PageFile | null {

@@ -12,7 +12,7 @@ export interface EnsParents {
   testnet?: string | undefined
 }
 
-/** Meaning of a text of several possible meanings: the first of `asked` that the API knows, else `otherwise`. */
+/** How to read a text that may mean several things: the first kind in `asked` that the API finds, else `otherwise`. */
 interface Reading {
   asked: readonly ('cluster' | 'address')[]
   otherwise: 'address' | 'tx' | 'name'
@@ -87,7 +87,7 @@ function readingOf(text: string): Reading | null {
   return text === text.toLowerCase() ? null : { asked: ['address'], otherwise: 'name' }
 }
 
-/** `alice.bundles.eth` for `alice`, `cold.alice.bundles.eth` for `alice/cold`; null for a text below no parent. */
+/** The page of an ENS name: of `alice/cold` for `cold.alice.bundles.eth`. Null for a text below no parent. */
 function ensPlace(text: string, { mainnet, testnet }: EnsParents): PageLocation | null {
   for (const parent of [mainnet, testnet]) {
     if (!parent || !text.endsWith(`.${parent}`)) continue
@@ -116,7 +116,7 @@ export function firstNameInText(text: string): string | null {
   return isName(name) ? name.toLowerCase() : null
 }
 
-/** Path of the reference, which is also a possible name. */
+/** Path of the API reference. `docs` is also a possible name. */
 const REFERENCE = '/docs'
 
 /** First parts of paths that belong to the API if another part follows. */

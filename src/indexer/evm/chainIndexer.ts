@@ -55,15 +55,15 @@ const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 export const LOCAL_CHAIN_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /**
- * Indexes one chain. A hub's logs are stored as unconfirmed facts (the tail), and once confirmed in the journal. A
- * spoke's messages have a table. Every write checks the leader's epoch, so each network has one writer.
+ * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
+ * spoke's messages are rows of their own table. Every write checks the leader's epoch: each network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
   readonly #clock = new BlockTimeEstimator()
   readonly #fetcher: RangeFetcher
-  /** Pauses a backfill where requests wait for this process. */
+  /** Pauses a backfill after each range during which API requests arrived. */
   #background = new BackgroundWork()
   /** Minimum bid in force, wei. Null before the first step. */
   #minimumWei: bigint | null = null
@@ -322,8 +322,8 @@ export class ChainIndexer {
     // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
     // again
     const why = findUndecidedError(this.#unproved)
-    // if there are too many unproved blocks, and nodes no longer return their records, the blocks are dropped too: a
-    // catch-up reads them again and proves them by the newest block's record
+    // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
+    // too: a catch-up reads them again and proves them by the running hashes at the newest block
     const isPast = isFull && why instanceof SilenceError
     this.#tail = isPast || why instanceof DisagreementError ? [] : tail.slice(confirming.length)
     return {
@@ -412,7 +412,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** True if all blocks up to a recent head are indexed, and proved where contracts keep a record. */
+  /** True if all blocks up to a recent head are indexed, and proved where contracts keep running hashes. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state

@@ -92,8 +92,8 @@ export async function proveBlocks(
   const isAlone = chain.rpc.size === 1 || least === 1
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
-  // the newest block's record proves the logs of the whole tail, so the second node has to confirm the blocks of all
-  // these logs
+  // the running hashes at the newest block prove the logs of the whole tail, so the second node has to confirm the
+  // blocks of all these logs
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
   const ask = async (call: RpcCall): Promise<RangeWithCheckedHashes> => {
     if (await hasSameLogs(call, chain, logs)) return proved

@@ -45,7 +45,7 @@ export class RangeFetcher {
     to: number,
     nodes: number,
   ): AsyncGenerator<FetchedRange> {
-    // records that too few nodes confirm must not refute another node
+    // running hashes that too few nodes confirm must not refute another node
     const known: KnownRunningHashes = this.#foldedBy >= nodes ? this.#folded : new Map()
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }

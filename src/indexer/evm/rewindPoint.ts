@@ -30,7 +30,7 @@ export async function checkRewindTarget(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // checks the record at the present checkpoint, so that logs that are missing before it are detected
+  // checks the running hashes at the present checkpoint, so that logs that are missing before it are detected
   await readLastConfirmedHashes(chain, row)
   const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block - 1))
   if (!header)

@@ -13,7 +13,7 @@ export function alarmOfUndecidedError(error: UndecidedError | null): AlarmName |
   return error ? 'ClusterdRpcSilent' : null
 }
 
-/** Called when only one node confirms the logs. @throws SilenceError where the logs contain messages or payments */
+/** Checks logs that only one node confirms. @throws SilenceError where the logs contain messages or payments */
 export function assertLogsMoveNoMoney(logs: DecodedLogs): void {
   const { received, sent, payments, ends, credits } = logs
   const moving = [received, sent, payments, ends, credits].some((found) => found.length > 0)

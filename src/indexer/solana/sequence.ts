@@ -14,7 +14,7 @@ export interface PaymentRows {
   outcomes: ConfirmedOutcome[]
 }
 
-/** Counts payment numbers: every payment up to number `known` was read; `beyond` has those read after the first gap. */
+/** Counts payment numbers: every payment up to number `known` was read. `beyond`: numbers read after the first gap. */
 const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**

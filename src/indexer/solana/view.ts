@@ -5,7 +5,7 @@ import type {
   PaymentCountsAtSlot,
 } from '../../chains/solana/reads.js'
 
-/** One node's answers about the program. */
+/** One node's answers about the payment program. */
 export interface NodeProgramAnswers extends PaymentCountsAtSlot {
   host: string
   headSlot: number

@@ -138,7 +138,8 @@ async function payName(
 }
 
 /**
- * A name of the wallet's cluster as a community: its rules and, once it is a community, its free names and earnings.
+ * A name of the wallet's cluster as a community: its rules and, once it is a community, a form that registers names for
+ * others, and its earnings.
  */
 function Own({ name }: { name: string }) {
   const account = useAccount()

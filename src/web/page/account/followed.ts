@@ -21,7 +21,7 @@ const ASKED_ITEM = 'clusterd.unanswered'
 /** Maximum number of payments that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Module state, because a wallet may answer after its visitor has opened another page. */
+/** Module state, because a wallet may answer after the visitor has opened another page. */
 let all = loadTabItem<readonly FollowedPayment[]>(ITEM) ?? []
 const listeners = new Set<(known: readonly FollowedPayment[]) => void>()
 
@@ -57,7 +57,7 @@ export function earlierPaymentWarning({ session, isTestnet }: Account, title: st
     : ''
 }
 
-/** Waits for the wallet's late answer: the payment is sent even if its caller has timed out. */
+/** Waits for the wallet's late answer: the wallet may send the payment after its time limit (UnansweredError). */
 const inTheEnd = (payment: Promise<string>): Promise<string> =>
   payment.catch(
     (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
@@ -79,7 +79,7 @@ interface Sent {
 
 /**
  * Shows that a payment was sent, even if its wallet answers late, and waits until the payment has its effect.
- * @throws Error where the wallet refuses, or is slow
+ * @throws Error where the wallet refuses, or does not answer in time
  */
 export async function followPayment(
   payment: Promise<string>,

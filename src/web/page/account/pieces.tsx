@@ -16,7 +16,7 @@ import { type ConfirmationQuestion, useAccount } from './state.js'
 /** Values of a form by field, trimmed; '' for a check box that is not checked. */
 export type FormValues = (field: string) => string
 
-/** Runs the work of a button or a form, once at a time, and shows its error. */
+/** Runs the action of a button or a form, never twice at once, and shows its error. */
 function useWork() {
   const { attempt, confirmed } = useAccount()
   const [isBusy, setBusy] = useState(false)

@@ -11,7 +11,7 @@ import { earlierPaymentWarning } from './followed.js'
 import { chainText, FollowedPaymentList, Form, Input, Select } from './pieces.js'
 import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 
-/** Facts that are shown before a signature: whether the name is free, and its price. */
+/** What is shown before the wallet signs: whether the name is free, and its price. */
 interface Offer {
   name: string
   chain: Chain

@@ -110,7 +110,7 @@ class KeyEnded extends Error {
   override message = 'Your key is not valid any more: sign in again.'
 }
 
-/** Adds a wallet that is not in the list yet. If another wallet has its id, it gets a new id. */
+/** Adds a wallet that is not in the list yet. If another wallet has its id, the added wallet gets a new id. */
 function withWallet(
   known: readonly BrowserWallet[],
   wallet: BrowserWallet,
@@ -233,7 +233,7 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
   <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
 )
 
-/** Shows the result of work, as long as the wallet is signed in. */
+/** Shows messages and errors of the wallet's actions, as long as the wallet is signed in. */
 function useOutcome(talk: Shared['talk'], left: AbortSignal) {
   const say: ShowMessage = (...said) => {
     if (!left.aborted) talk.say(...said)

@@ -30,7 +30,10 @@ export async function readNextItems<T extends { name: string }>(
   return { items: [...known, ...read.slice(0, count)], isMore: read.length > count }
 }
 
-/** The rules of a community; null for a name that is no community, which a 404 would log in the browser's console. */
+/**
+ * The rules of a community; null for a name that is no community. The list is searched first, because the browser's
+ * console logs each 404.
+ */
 export async function findCommunity(name: string, ask: Ask): Promise<Community | null> {
   const path = '/v1/communities'
   const found = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)

@@ -3,7 +3,7 @@ import { callApi } from './api.js'
 import { useApi } from './net.js'
 import type { FeedEvent, TxStatus } from './types.js'
 
-/** Polling of data that changes. All polling is here. */
+/** Polling of events and of a transaction's status. */
 
 /** Pause between two reads of the feed. */
 const FEED_PAUSE_MS = 2_000

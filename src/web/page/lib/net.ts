@@ -4,7 +4,10 @@ import { pause } from '../../../client/time.js'
 import { callApi, outagePauseMs } from './api.js'
 import { serviceFacts } from './service.js'
 
-/** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
+/**
+ * The network (mainnet or testnet) in the address bar, with functions for its paths and requests. It is the testnet
+ * where the service has no mainnet.
+ */
 export function useNetwork() {
   const { query, route } = useLocation()
   const isTestnet = query.testnet === 'true' || !serviceFacts.networks.includes('mainnet')
@@ -39,7 +42,7 @@ export interface PollOptions<T> {
 
 /**
  * Sends a request whenever the key changes, and again after a pause while the page is open and visible. After an outage
- * the request is repeated in any case.
+ * the request is repeated even if `everyMs` is 0.
  * @param key null while there is nothing to ask
  * @param ask gets a signal that cancels the request
  */

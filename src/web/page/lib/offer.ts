@@ -4,7 +4,7 @@ import { chainName, durationText, findChain, moneyText } from './format.js'
 import { useNetwork, usePolled } from './net.js'
 import type { Availability, Cluster, Overview } from './types.js'
 
-/** Facts about a name that are shown before the visitor signs in. */
+/** Availability and price of a name, shown before the visitor signs in. */
 export interface NameOffer {
   name: string
   isFree: boolean
@@ -56,7 +56,7 @@ const TYPING_MS = 200
 /** Waits until the visitor has stopped typing. @throws the signal's reason if another letter was typed */
 export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
-/** Reads the offer of a name while it is typed. @param name null while there is none */
+/** Reads availability and price of a name while it is typed. @param name null while no name is typed */
 export function useNameOffer(name: string | null) {
   const { isTestnet } = useNetwork()
   return usePolled<NameOffer>(name && `${name} ${isTestnet}`, async (signal) => {

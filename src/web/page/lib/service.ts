@@ -2,7 +2,7 @@ import type { ServiceFacts } from '../../facts.js'
 
 const stated = document.querySelector<HTMLMetaElement>('meta[name=service]')?.content
 
-/** Facts of the service, which it wrote into this page. */
+/** Data about the service, which the service wrote into this page. */
 export const serviceFacts: ServiceFacts = {
   ens: {},
   networks: ['mainnet', 'testnet'],

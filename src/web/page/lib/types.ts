@@ -8,7 +8,7 @@ export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
 export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
-/** A chain that takes registrations. */
+/** A chain, and whether names can be registered on it. */
 export type Chain = Schemas['Network']
 export type Overview = Answer<'GET', '/v1/overview'>
 export type Availability = Schemas['Availability']

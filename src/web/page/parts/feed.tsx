@@ -11,7 +11,7 @@ type Data = FeedEvent['data']
 const text = (data: Data, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
-/** Values of the placeholders in the sentences. @param from the actor */
+/** Values of the placeholders in the sentences. @param from the event's actor */
 const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChildren>> = {
   ':name': (data) => <NameLabel name={text(data, 'name')} />,
   ':member': (data) => <NameLabel name={`${text(data, 'community')}/${text(data, 'name')}`} />,

@@ -5,7 +5,7 @@ import type {
   SchemaObject,
 } from 'openapi3-ts/oas31'
 
-/** A route of the document. */
+/** A route of an OpenAPI document. */
 export interface Route extends OperationObject {
   method: string
   path: string

@@ -12,7 +12,7 @@ const ASKED = 40
 /** Maximum number of events shown. */
 const SHOWN = 10
 const OVERVIEW_PAUSE_MS = 5_000
-/** Lag from which a chain counts as behind, seconds. */
+/** Lag of a chain's index from which the page shows a warning, seconds. */
 const BEHIND_SECONDS = 60
 
 const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
