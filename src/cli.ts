@@ -24,7 +24,7 @@ async function loadEnvFileFor(command: Command): Promise<void> {
   if (!WITHOUT_FILE.includes(outermost.name())) (await import('./config/index.js')).loadEnvFile()
 }
 
-/** The command line. A command's module is loaded when it runs: a production start never loads the test network. */
+/** The command line. A command's module is loaded when the command runs, so `start` never loads the test network. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
   .version(SERVICE_VERSION)

@@ -23,7 +23,7 @@ import type {
 } from './types.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-/** A network that is only known at run time may be of any family. */
+/** Quote on network `N`; for a `string`, of any family. */
 type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   ? QuoteFrom<N>
   : string extends N
@@ -34,7 +34,7 @@ type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/regi
 
 /** Client of the HTTP API of a clusterd service. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
-  /** Sends requests. @internal */
+  /** @internal */
   readonly transport: Transport
 
   constructor(options: ClientOptions) {
@@ -61,7 +61,7 @@ export class Client {
     return this.transport.call(method, path, (input ?? {}) as ApiRequest) as Promise<Answer<M, P>>
   }
 
-  /** The name of an address, null where no cluster has it in public. */
+  /** The name of an address, null where no cluster has the address in public. */
   nameOf(address: string, options?: CallOptions): Promise<Schemas['NameRecord'] | null> {
     return orNull(
       this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }),

@@ -7,7 +7,7 @@ import type { Answer, FeedEvent } from './types.js'
 export interface EventsOptions {
   /** `resume` of the last event that was processed; default: begin with the first event. */
   resume?: string | undefined
-  /** Address: only events whose actor it is. */
+  /** Address of the actor whose events are read. */
   from?: string | undefined
   /** Ends the iteration. */
   signal?: AbortSignal | undefined
@@ -66,7 +66,7 @@ export async function* followFeed(
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {
-        // another type: the generation has ended, and the next page throws feed_restarted
+        // another event type: the generation has ended, and the next page throws feed_restarted
         if (event !== 'message') break
         token = id
         yield { ...JSON.parse(data), resume: id }

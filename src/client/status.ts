@@ -20,7 +20,7 @@ const MIN_INTERVAL_MS = 250
 const MAX_INTERVAL_MS = 5_000
 
 /**
- * Waits until a transaction has one of the statuses. A status that never changes ends the wait too.
+ * Waits until a transaction has a status of `until`. A status that never changes ends the wait too.
  * @throws ClusterdError timeout, and errors of refused requests; the signal's reason
  * @internal
  */

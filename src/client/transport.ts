@@ -135,8 +135,8 @@ export class Transport {
 }
 
 /**
- * Reads the bytes of a response; null if there are more than `most`, as in an endless response, or in a small
- * compressed response.
+ * Reads the bytes of a response; null if there are more than `most`, as in an endless response or a
+ * decompression bomb.
  * @throws ClusterdError network
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
  * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
- * an entry point of its own, because the client is half as large without it.
+ * a separate entry point, because the client is half as large without it.
  */
 export {
   type LogEntry,

@@ -64,7 +64,7 @@ const sections = z.strictObject({
   deployment: settingsPerNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
-      /** Age at which the relayer releases a payment, if its registration is final, to the recipient. */
+      /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
        * Payments in a chain's own coin worth less than this many times the cost of their refusal are not refused.

@@ -13,12 +13,12 @@ export const networkDeploymentSchema = z.strictObject({
   owner: evmAddress,
   /** Account that may pause the contracts in addition to the owner. Default: none. */
   pauser: evmAddress.default(ZERO_ADDRESS),
-  /** The service's account, which delivers on the hub and decides payments. */
+  /** The service's account, which executes deliveries on the hub, and refuses or releases payments. */
   relayer: evmAddress,
   minimumWei: weiText.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
   /** Maximum sum of the winning bids that deliveries place on the hub per day; default 100 times the minimum bid. */
   deliverLimitWei: weiText.transform(BigInt).optional(),
-  /** Time after which payers can reclaim an undecided payment. It can never be changed. */
+  /** Time after which payers can reclaim a payment that was neither refused nor released. Fixed at deployment. */
   reclaimDays: z.number().min(1).max(30).default(7),
   /** Whether a contract for payments is deployed on every chain. */
   payments: z.boolean().default(true),

@@ -66,7 +66,7 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
 
 function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
   const preset = chainPresetOf(label)
-  // a local chain with the label of a public chain has none of its LayerZero contracts
+  // a local chain with the label of a public chain has none of the public chain's LayerZero contracts
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
   if (!bridge && !known) return null
   const { optionalDvns = [], optionalThreshold = 0 } = bridge ?? {}
@@ -105,8 +105,8 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
 const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
 
 /**
- * Checks that both ends of each bridge name the same verifiers, each by its address on that chain. Otherwise no
- * message would pass.
+ * Checks that both ends of each bridge require the same number of verifiers, and have the same threshold of optional
+ * verifiers. Otherwise no message would pass. Addresses are not compared: a verifier's address differs by chain.
  */
 function checkBridges(desired: readonly DesiredChainDeployment[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge

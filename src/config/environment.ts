@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60_000
 
 const DEFAULT_DRAIN_SECONDS = 5
 
-/** Roles of a process: answer the API, lead the indexing, lead the outbox. */
+/** Roles of a process: answer API requests, lead the indexing, lead the outbox. */
 const ROLES = ['api', 'index', 'relay'] as const
 
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
@@ -108,7 +108,7 @@ const variables = z.object({
   /** Token that opens the operator's pages. */
   OPS_TOKEN: secretSchema(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
-  /** Lets a process without a key lead the outbox, so that it raises alarms. */
+  /** Lets a process without a relayer's key lead the outbox, so that it raises alarms. */
   RELAY_WATCH: trueOrFalse,
   /** At a stop, time during which the process reports "not ready" before the API ends, seconds. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
@@ -139,7 +139,7 @@ const variables = z.object({
   SOLANA_RPC_URL: secretSchema(httpUrl.optional()),
   /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
   AIRDROP_OPERATOR_PRIVATE_KEY: secretSchema(privateKey.optional()),
-  /** Keys of quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are still accepted. */
+  /** Keys that sign quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are accepted. */
   QUOTE_KEY: secretSchema(keys32.default([])),
   /**
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
@@ -163,8 +163,8 @@ const variables = z.object({
   /** Secret from which authentication keys are derived. */
   TOKEN_KEY: secretSchema(key32.optional()),
   /**
-   * Keys that encrypt the shares of generated wallets, the current one first. Earlier keys still decrypt. Without a
-   * key no wallet is generated.
+   * Keys that encrypt the key shares of generated wallets, the current one first. Earlier keys still decrypt. Without
+   * such a key no wallet is generated.
    */
   SHARE_KEY: secretSchema(keys32.default([])),
   /** Whether rate limits apply. */
@@ -195,7 +195,7 @@ const variables = z.object({
   SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   ERC6492: trueOrFalse,
-  /** Adds the test wallet of local worlds to the pages. */
+  /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
   /** For tests, `name:count`: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z

@@ -64,13 +64,16 @@ const fields = z.strictObject({
   deployment: chainDeploymentSchema.optional(),
   /** True for a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
-  /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
+  /**
+   * Trust that the operator accepts for a contract without `recordHash`, the running hash of its logs (another
+   * deployer's contract, or an older version).
+   */
   trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
   /** Time after which indexing continues with one node if the others do not answer, ms; null for never. */
   singleNodeAfter: durationMsOrNull.meta({ since: '1.0.0-rc.1' }),
   /**
-   * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from their
-   * registry.
+   * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from that
+   * deployer's registry.
    */
   watchOnly: z
     .strictObject({

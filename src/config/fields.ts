@@ -18,7 +18,7 @@ export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 /** A URL in its canonical form. An invalid URL is returned unchanged, so that `httpUrl` refuses it. */
 const canonicalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href : text)
 
-/** Schema of the URLs of a chain's nodes. Duplicates are refused: a second answer has to be of another node. */
+/** Schema of the URLs of a chain's nodes. Duplicates are refused: a second answer has to come from another node. */
 export const rpcUrls = z
   .array(httpUrl)
   .min(1)

@@ -57,7 +57,7 @@ const file = z.object({
 
 /**
  * Reads the private key in a keystore file, as written by geth, Foundry's `cast wallet` and Web3Signer (Web3 Secret
- * Storage, version 3; some write `Crypto`).
+ * Storage, version 3; some programs write `Crypto` for the field `crypto`).
  * @returns 32 bytes; null for another file, and for a wrong password
  */
 export function openKeystore(text: string, password: string): Buffer | null {

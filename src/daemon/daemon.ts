@@ -204,7 +204,7 @@ export class Daemon {
   }
 
   async #closeAll(): Promise<void> {
-    // waits for requests and steps in parallel, so a hanging chain does not delay requests
+    // waits for requests and steps in parallel, so a step that a hanging chain delays does not delay the API's end
     const loops = () => [...this.#runs, ...this.#mirrors, ...this.#relays].map(({ done }) => done)
     const running = () =>
       Promise.all([

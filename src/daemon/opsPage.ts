@@ -64,7 +64,7 @@ ${stored ?? html`<p class="bad">The database does not answer: the outbox is not 
 ${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
   }
 
-/** The section of the outbox. */
+/** Section of the page with the outbox's open jobs. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
   const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
@@ -101,7 +101,7 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
           html`<p>${badly(problems.includes(text), text)} (${codeOf(alarm)})<br>To do: ${proseOf(remedy)}</p>`,
       )}`
 
-/** Text with code in backticks. */
+/** Formats the parts of a text that are in backticks as code. */
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 

@@ -21,12 +21,12 @@ import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
 import { NAME_PROOF_LOOP } from './proof.js'
 
-/** Timeout of a probe of the database, ms. */
+/** Timeout of the database queries for /ready and /status, ms. */
 const PROBE_LIMIT_MS = 3_000
 /** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
 const STATE_LIMIT_MS = 10_000
 
-/** Sources of the operator's answers. */
+/** Sources of the answers to an operator: /health, /ready and /status. */
 export interface StatusSources {
   config: Pick<Config, 'chains' | 'roles'>
   /** Every chain that this process serves. */
@@ -38,14 +38,14 @@ export interface StatusSources {
   relays: readonly RelayRun[]
   /** Networks with messages or payments to deliver. */
   relayed: ReadonlySet<Network>
-  /** Requests that this process answered in the last minute. */
+  /** Counts of this process's requests and failures in the last minute. */
   requests: FailedRequests
   /** The nodes of every chain, as seen by this process. */
   nodes(): readonly { chain: string; nodes: readonly NodeCounters[] }[]
   isStopping: boolean
 }
 
-/** Answer of /health: whether the loops of this process turn. */
+/** Answer of /health: whether no worker loop of this process is stuck. */
 export function processHealth({ loops }: Pick<StatusSources, 'loops'>) {
   const stuck = loops.states().filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
@@ -236,7 +236,7 @@ const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnsw
         confirmed: copy.provedBlock || null,
       }
 
-/** Problems of jobs that nobody delivers or pays for. None where a service leaves them to others, as a mirror does. */
+/** Problems of jobs that nobody delivers or pays for. None where a service leaves jobs to others, as a mirror does. */
 const unrelayed = (
   { relays, relayed }: StatusSources,
   leaders: readonly Leader[],

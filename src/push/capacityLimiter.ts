@@ -1,4 +1,4 @@
-/** Limits of long-lived requests, of one client and of the process: numbers of requests, or of their bytes. */
+/** Limits for one client and for the whole process: numbers of long-lived requests, or of their bytes. */
 export interface CapacityLimits {
   perClient: number
   total: number

@@ -41,7 +41,8 @@ export class FeedTail {
 
   /**
    * Passes the events from number `from` on to a follower.
-   * @returns function that ends the following; null where `from` was read already, or the generation is another
+   * @returns function that unsubscribes the follower; null where event `from` was read already, or the feed has another
+   * generation
    */
   follow(generation: number, from: number, follower: FeedFollower): (() => void) | null {
     this.#place ??= { generation, next: from }

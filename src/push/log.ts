@@ -20,7 +20,10 @@ import { readFeedItems } from './feedReader.js'
 
 /** Number of journal entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after every two steps, ms, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
+/**
+ * Pause after every two steps, ms, so that a catch-up of the log leaves most of the process's time to the indexer. The
+ * log then grows by about 5,000 entries a second.
+ */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 

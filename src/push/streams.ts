@@ -8,7 +8,7 @@ export const MAX_FEED_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
 const HEARTBEAT_MS = 15_000
 /** Time within which a client has to read what was written to its stream, ms. */
 export const STREAM_DRAIN_TIMEOUT_MS = 30_000
-/** Pause between two page reads for streams that are behind, ms: 5,000 events a second per process. */
+/** Pause between two page reads for streams behind the feed, ms: at 100 events a page, 5,000 a second per process. */
 const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'

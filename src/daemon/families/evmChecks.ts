@@ -134,7 +134,7 @@ const roleFinding = (
 
 /**
  * Checks that a multisig or another contract owns a hub with money: the owner sets peers and verifiers, so a single key
- * must not control its credits.
+ * must not control the credits in the hub.
  */
 const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {

@@ -16,9 +16,9 @@ export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log' | 'metrics
 
 /** A configured chain with its database row, as the daemon's parts use it. */
 export interface OpenedChain extends IndexedChainSource {
-  /** Port for the API, with the shares of anonymous requests. */
+  /** Port for the API, with limits on the node calls that anonymous requests cause. */
   readonly port: ChainPort
-  /** Set for a hub: proves the names of a mirrored network. */
+  /** Worker that proves the names of a mirrored network. Set only for a hub. */
   readonly proof?: Worker
 }
 
@@ -44,7 +44,7 @@ export interface DaemonChainFamily {
     ctx: ChainOpeningContext,
     opened: readonly OpenedChain[],
   ): Promise<readonly OpenedChain[]>
-  /** @param opened chains of one network, of all families. Absent: nothing is sent to the family's chains. */
+  /** @param opened chains of one network, of all families. Without `relay` nothing is sent to the family's chains. */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
   /** Metrics, problems and balances of the relayers that `relay` creates. */
   readonly telemetry?: RelayerTelemetry
@@ -52,7 +52,7 @@ export interface DaemonChainFamily {
   testWallet?(config: Config): WalletChains
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
   examine(config: Config): Promise<readonly DoctorFinding[]>
-  /** Routes of the family beyond the common interface. */
+  /** API routes that only this family has. */
   readonly routes?: readonly Route[]
 }
 

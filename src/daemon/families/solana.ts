@@ -66,7 +66,8 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
   }
   const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
   if (genesisHash) await open()
-  // not awaited: a process that does not lead needs the chain's number too
+  // opened here because every process, not only the leader, needs the chain's number; not awaited, because the cluster
+  // may be unavailable
   else open().catch(() => {})
   const { commitment, pollMs, maxUnitPrice } = config
   const { registrar } = chain

@@ -69,7 +69,7 @@ async function clusterFindings(
     registrar,
     commitment,
     maxUnitPrice,
-    // only reads here, so without a key any key will do
+    // the signer only reads here, so a random key replaces a missing one
     secretKey: secretKey ?? Keypair.generate().secretKey,
   })
   const program = runCheck(`${about}, program`, 'See the RPC URLs.', async () => {

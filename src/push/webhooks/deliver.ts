@@ -62,7 +62,7 @@ export type DeliveryOutcome = {
 /**
  * Delivers the next message of a webhook, at least once and in order: the next message is sent only after this one
  * was accepted. A restart of the feed is reported by a separate message. After it, the feed is sent from its beginning.
- * @throws what the feed throws where the database is unavailable; the lease then expires
+ * @throws errors of `readFeed` where the database is unavailable; the webhook's lease then expires
  */
 export async function deliverNextMessage(
   hook: LeasedWebhook,
