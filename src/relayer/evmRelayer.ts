@@ -66,7 +66,7 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
 type Row = JobRow<EvmJobTx>
 type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
-/** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
+/** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
   protected readonly place: ChainRowKey
@@ -228,7 +228,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return changed
   }
 
-  /** Smallest payment that is worth its refusal, wei. */
+  /** Smallest payment that is refused at our cost, wei: `worth` times the gas cost of the refusal. */
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at
     const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>

@@ -43,7 +43,7 @@ export function resumeJob<Job extends JobProgress>(job: Job): Job {
   return { ...job, release: isCancelled ? 'queue' : null }
 }
 
-/** Resumes at once, with failures and spending reset. */
+/** Resumes a job at once, and resets its failures and spending. */
 export function retryJob<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
   return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }
