@@ -16,6 +16,9 @@ export interface GeneratedRelayerKey {
   readonly content: string
   /** Sentence that names the key's public part. */
   readonly note: string
-  /** Commands that deploy the family's program. @param network option of the commands, as ` --testnet`, or empty */
+  /**
+   * Commands that deploy the family's program.
+   * @param network option to add to the commands, such as ` --testnet`, or empty
+   */
   steps(network: string): string[]
 }

@@ -100,7 +100,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
 
   /**
    * Runs one step, without timers.
-   * @param alive called after each transaction: with a hanging chain, a few transactions may take the step's time limit
+   * @param alive called after each transaction: if nodes answer late, a few transactions may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */

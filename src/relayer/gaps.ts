@@ -1,7 +1,7 @@
 import type { SignerNonces } from '../db/outbox/signers.js'
 
 /**
- * Largest rise of the next nonce without an operator's confirmation. A larger one means that the key was used
+ * Largest rise of the next nonce without an operator's confirmation. A larger rise means that the key was used
  * elsewhere, or that a node is repeatedly wrong.
  */
 export const MAX_NONCE_RAISE = 64
@@ -53,7 +53,7 @@ export function decideNonce(
   if (next !== null && least <= next && most >= next) return { kind: 'sound' }
   const [first, second = before && first!.head > before.head ? before : undefined] = observations
   const pair = second && [first!.answer, second.answer]
-  // contradicting observations keep only the newest, so that a wrong one does not stay
+  // if observations contradict each other, only the newest is kept, so that a wrong observation is not kept for long
   const undecided = {
     kind: 'undecided',
     observed: pair || !before ? observations[0]! : before,
@@ -95,8 +95,8 @@ export function findLostNonces(
 }
 
 /**
- * The first lost nonce and the time since which it has been missing. This time is `nowMs` if the first lost nonce is not
- * that of `before`, or if the clock was set back.
+ * The first lost nonce and the time since which it has been missing. This time is `nowMs` if the first lost nonce is
+ * not that of `before`, or if the clock was set back.
  */
 export function missingNonceSince(
   before: MissingNonce | null,

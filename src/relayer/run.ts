@@ -19,7 +19,7 @@ const MAX_BUSY_STEPS = 50
 export interface RelayerWorkerContext extends Pick<NetworkContext, 'network' | 'log'> {
   /** @param at name of the loop under which errors of our own code are counted */
   optionsAt(at: ProcessPartName): ChainRelayerOptions
-  /** Makes the relay run report this state of a chain's relayer from now on. */
+  /** Makes `RelayRun.state()` include this state of a chain's relayer from now on. */
   show(state: RelayerState): void
 }
 

@@ -97,7 +97,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
   /**
    * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
-   * the others.
+   * other jobs.
    */
   async #startAll(rows: Group, alive: () => void): Promise<void> {
     try {

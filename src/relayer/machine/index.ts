@@ -45,7 +45,7 @@ export type NonceJobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }
-  /** Sign and store. `nonce` null: take the signer's next one in the same database transaction. */
+  /** Sign and store. `nonce` null: take the signer's next nonce in the same database transaction. */
   | {
       do: 'sign'
       purpose: TxPurpose
