@@ -65,7 +65,10 @@ export function databaseErrorAdvice(thrown: unknown, url: string): string | null
 
 /** Maximum number of database connections of a command. Each is opened when it is needed. */
 const MAX_CONNECTIONS = 3
-/** Time after which the server ends an idle transaction, whose locks others need: a terminal may be suspended. */
+/**
+ * Time after which the server ends an idle transaction, such as that of a suspended terminal, because its locks block
+ * other processes.
+ */
 const ASLEEP_MS = 10_000
 
 /**

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 export interface ChainFamilyCommands {
   /** Adds the commands that deploy the family's contracts or program. */
   add(program: Command): void
-  /** Generates the relayer's key for the family, if an option of `clusterd init` adds the family. */
+  /** Generates the relayer's key for the family. Absent where no option of `clusterd init` adds the family. */
   makeKey?(): GeneratedRelayerKey
 }
 
@@ -16,6 +16,9 @@ export interface GeneratedRelayerKey {
   readonly content: string
   /** Sentence that names the key's public part. */
   readonly note: string
-  /** Commands that deploy the family's program. @param network option of them, such as ` --testnet`, or empty */
+  /**
+   * Commands that deploy the family's program.
+   * @param network option to add to the commands, such as ` --testnet`, or empty
+   */
   steps(network: string): string[]
 }

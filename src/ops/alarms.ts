@@ -13,13 +13,13 @@ export const OLD_JOB_ALARM_MS = 3_600_000
 export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**
- * A payment that has to be settled or released is short of time after this share of the time in which its payer cannot
- * reclaim it. It then raises an alarm, and its job comes before others.
+ * Fraction of the time during which a payer cannot reclaim a payment. A payment that still has to be settled or
+ * released after this fraction raises an alarm, and its job comes before other jobs.
  */
 export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8
 /** The balance of a relayer's account is low if it lasts for less than this time. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
-/** The balance of the relay authority on Solana is low below this: the fees of 2,000 transactions. */
+/** The balance of the relay authority on Solana is low below this amount, which pays the fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
 
 /** Name of an alarm. examples/prometheus/alerts.yml has its condition, meaning and remedy. */

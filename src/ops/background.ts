@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pause for each request that arrived during a part of background work: a look-up takes less processor time. */
+/** Pause for each request that arrived during a part of background work. It exceeds the processor time of a look-up. */
 const PAUSE_PER_REQUEST_MS = 3
 /** Longest pause after a part of background work. */
 const MAX_PAUSE_MS = 300

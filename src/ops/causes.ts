@@ -34,6 +34,6 @@ function isOfDriver(error: Error): boolean {
   )
 }
 
-/** Sentence about a chain whose step failed. Null where the database, a clock or our own code is the cause. */
+/** Sentence about an error of a chain's indexer. Null where the database, a clock or our own code is the cause. */
 export const chainErrorSentence = (error: unknown): string | null =>
   isInternalError(error) || errorCause(error) !== 'other' ? null : errorSentence(error)

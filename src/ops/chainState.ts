@@ -3,9 +3,9 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 import type { LoopStage } from './stages.js'
 
 /**
- * Why the newest confirmed logs are trusted: they match the contracts' record (`proved`), two nodes returned equal logs
- * (`compared`), or one node returned them (`trusted`). For mirrored data it is the signed log (`snapshot`) until the
- * hub has confirmed the owner of each name.
+ * Why the newest confirmed logs are trusted: they match the running hash that the contracts keep (`proved`), two nodes
+ * returned equal logs (`compared`), or one node returned them (`trusted`). Mirrored data is trusted because of the
+ * signed log (`snapshot`) until the hub has confirmed the owner of each name.
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 

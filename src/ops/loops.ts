@@ -25,8 +25,8 @@ export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrors
   /**
-   * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the part that raised it deletes
-   * it.
+   * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the code that raised the alarm
+   * deletes it.
    */
   readonly raised = new Map<string, Problem>()
   readonly #nowMs: () => number

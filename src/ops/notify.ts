@@ -12,7 +12,7 @@ export function createWakeUp() {
   }
   return {
     notify: wakeFor('news'),
-    /** Reports a new block of a chain, which wakes loops that wait for one. */
+    /** Reports a new block of a chain, which wakes a loop that waits for blocks. */
     block: wakeFor('block'),
     /**
      * Waits for `notify()`, the timeout or the signal. A `notify()` before the wait ends it at once.
@@ -61,7 +61,7 @@ export function pauseUntilSignal(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Waits for an answer for at most `ms`, and then returns `otherwise`.
+ * Returns the answer, or `otherwise` if the answer takes longer than `ms`.
  * @throws the answer's error, if it fails in time
  */
 export async function withTimeout<T, Late>(

@@ -13,7 +13,7 @@ export interface ProcessState {
    * does not have; null where it does not lead the relaying.
    */
   relays: readonly { network: string; missingKeys: number | null }[]
-  /** Networks that this process mirrors. `alarm`: why nothing is copied. */
+  /** Networks that this process mirrors. `alarm`: alarm that says why no entries are copied; null without a problem. */
   mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]

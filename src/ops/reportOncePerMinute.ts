@@ -3,7 +3,8 @@ import { performance } from 'node:perf_hooks'
 const EVERY_MS = 60_000
 
 /**
- * Reports repeated failures: the first at once, further ones with its name and code at most once a minute.
+ * Returns a function that reports errors. An error with the name and code of the last reported error is dropped if less
+ * than a minute has passed since then.
  * @param nowMs a monotonic clock
  */
 export function reportOncePerMinute(

@@ -11,7 +11,8 @@ import { toHex } from '../registry/primitives/bytes.js'
 import type { DeliveryPath, HubWithSpokes } from './targets.js'
 
 /**
- * Call of a job, or the reason to park it. Checked at every step, even if the operator resumed the job.
+ * Contract call that executes a job, or the reason to park the job. Decided again at every step, even if the operator
+ * resumed the job.
  * @param path contracts of the chain to which messages and payments are delivered; null on other chains
  * @param nowMs time of the step
  * @param payments contract of the chain that takes payments for community names, if any
@@ -42,13 +43,13 @@ const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 
 const NOBODY = Buffer.alloc(32)
 
-/** Share of its holding time that a payment has been held. From 1 on its payer can reclaim. */
+/** Fraction of a payment's holding time that has passed. From 1 on, the payer can reclaim the payment. */
 const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
   (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /**
- * Largest share of its holding time at which a payment is still delivered, so that none is delivered and then
- * reclaimed.
+ * Largest passed fraction of a payment's holding time at which the payment is still delivered, so that no payment is
+ * delivered and then reclaimed.
  */
 const DELIVERED_BY = 0.9
 
@@ -110,7 +111,7 @@ export type MessageDecision =
 /**
  * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only if the
  * message itself asks for it, and never for a packet that is not from our spoke to our hub. On local networks nobody
- * else executes messages, so messages that the hub refuses and credits are executed too.
+ * else executes messages, so messages that the hub refuses are executed too, and the hub credits their value.
  */
 export function decideMessage(
   message: { chain: number; packet: Buffer; options: Buffer },

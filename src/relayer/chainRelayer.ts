@@ -75,7 +75,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     }
   }
 
-  /** Leaves out a job whose row can't be read, so that the others continue. */
+  /** Reports the error of a job whose row can't be read. The job is skipped, so that other jobs continue. */
   protected readonly setAside = (error: unknown, about: object): void =>
     void this.guard(about, () => {
       throw error
@@ -84,8 +84,8 @@ export abstract class ChainRelayer<State extends RelayerState> {
   /** Queues due jobs, each only once. @returns how many jobs it changed */
   protected abstract queue(): Promise<number>
   /**
-   * Follows sent transactions, signs and sends.
-   * @param isBusy whether there is a job
+   * Follows sent transactions, and signs and sends the transactions of due jobs.
+   * @param isBusy whether there is an unfinished job
    * @returns whether something was stored
    */
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
@@ -100,7 +100,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
 
   /**
    * Runs one step, without timers.
-   * @param alive called after each transaction: with a hanging chain, a few transactions may take the step's time limit
+   * @param alive called after each transaction: if nodes answer late, a few transactions may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
@@ -125,7 +125,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
   /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */
   async #takeStats(): Promise<void> {
     const nowMs = this.clock.nowMs()
-    // after the clock was set back, this makes the next balance wake all backed-off jobs
+    // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
     await this.takeStats()

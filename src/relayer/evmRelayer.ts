@@ -54,7 +54,7 @@ const TRANSACTIONS_AT_ONCE = 200
  */
 const OBSERVED_TOGETHER = 64
 const OBSERVATIONS_AT_ONCE = 16
-/** Maximum number of actions on one job in a step. From queued to sent takes two. */
+/** Maximum number of actions on one job in a step. A queued job is sent after two actions. */
 const MAX_ACTIONS = 6
 
 export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
@@ -66,7 +66,7 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
 type Row = JobRow<EvmJobTx>
 type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
-/** Jobs of one signer on an EVM chain: a transaction is valid until its nonce is used. */
+/** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
   protected readonly place: ChainRowKey
@@ -228,7 +228,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return changed
   }
 
-  /** Smallest payment that is worth its refusal, wei. */
+  /** Smallest payment that is refused at our cost, wei: `worth` times the gas cost of the refusal. */
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at
     const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>
@@ -275,8 +275,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /**
-   * Takes one action on each transaction. All are observed together. Then they are signed and sent one after the other,
-   * so that nonces and transactions keep the order.
+   * Takes one action on each transaction. All transactions are observed together, then signed and sent one after the
+   * other, so that their nonces follow the order of `rows`.
    * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly Row[], pass: Pass) {

@@ -1,7 +1,7 @@
 import type { SignerNonces } from '../db/outbox/signers.js'
 
 /**
- * Largest rise of the next nonce without an operator's confirmation. A larger one means that the key was used
+ * Largest rise of the next nonce without an operator's confirmation. A larger rise means that the key was used
  * elsewhere, or that a node is repeatedly wrong.
  */
 export const MAX_NONCE_RAISE = 64
@@ -25,8 +25,8 @@ export type NonceDecision =
   /** Every nonce below the next one is used or held, so the next one may be given out. */
   | { kind: 'sound' }
   /**
-   * No nonce is given out: either a second observation is needed for comparison with `observed`, or lost nonces have to be
-   * repaired.
+   * No nonce is given out: either a second observation is needed for comparison with `observed`, or lost nonces have
+   * to be repaired.
    */
   | { kind: 'undecided'; observed: NonceCountReport }
   /** Two observations agree on another next nonce. */
@@ -53,7 +53,7 @@ export function decideNonce(
   if (next !== null && least <= next && most >= next) return { kind: 'sound' }
   const [first, second = before && first!.head > before.head ? before : undefined] = observations
   const pair = second && [first!.answer, second.answer]
-  // contradicting observations keep only the newest, so that a wrong one does not stay
+  // if observations contradict each other, only the newest is kept, so that a wrong observation is not kept for long
   const undecided = {
     kind: 'undecided',
     observed: pair || !before ? observations[0]! : before,
@@ -76,7 +76,10 @@ export function decideNonce(
   return isUnheld ? { kind: 'changed', next: agreed } : undecided
 }
 
-/** Nonces from the chain's count up to the next one that no unfinished job holds. At most `MAX_LOST_NONCES`. */
+/**
+ * Nonces that no unfinished job holds, from the chain's transaction count (`used`) up to the signer's next nonce
+ * (`next`), at most `MAX_LOST_NONCES`.
+ */
 export function findLostNonces(
   used: number,
   next: number,
@@ -91,7 +94,10 @@ export function findLostNonces(
   return lost
 }
 
-/** Restarts the age of a gap when its first nonce changes, or the clock was set back. */
+/**
+ * The first lost nonce and the time since which it has been missing. This time is `nowMs` if the first lost nonce is
+ * not that of `before`, or if the clock was set back.
+ */
 export function missingNonceSince(
   before: MissingNonce | null,
   lost: readonly number[],

@@ -30,7 +30,7 @@ interface PayingAccount {
   readonly account: string
   /** Balance in coins, as text. */
   readonly balance: string
-  /** Maximum that today's (UTC) signatures may cost, in coins. Null where spending is not counted. */
+  /** Maximum cost of the transactions signed today (UTC), in coins. Null where spending is not counted. */
   readonly signedToday: string | null
   /** Days for which the balance lasts. Null where this is not estimated. */
   readonly lastsDays: number | null

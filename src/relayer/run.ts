@@ -19,7 +19,7 @@ const MAX_BUSY_STEPS = 50
 export interface RelayerWorkerContext extends Pick<NetworkContext, 'network' | 'log'> {
   /** @param at name of the loop under which errors of our own code are counted */
   optionsAt(at: ProcessPartName): ChainRelayerOptions
-  /** Makes the relay run report this state of a chain's relayer from now on. */
+  /** Makes `RelayRun.state()` include this state of a chain's relayer from now on. */
   show(state: RelayerState): void
 }
 
@@ -30,7 +30,7 @@ export interface RelayerChain {
    * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
    */
   readonly followsOthers: boolean
-  /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
+  /** True if the chain may be indexed on the answers of one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
   /** Creates the worker for one term as leader. */
   worker(led: RelayerWorkerContext): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
@@ -50,7 +50,7 @@ export interface RelayRun {
   readonly network: Network
   /** Names of the missing keys that the network's jobs need. */
   readonly missingKeys: readonly string[]
-  /** True if this process leads. */
+  /** True if this process leads the network's outbox. */
   leads(): boolean
   state(): OutboxState
   /** Resolves when the run has ended after its signal. */
@@ -59,8 +59,8 @@ export interface RelayRun {
 
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
- * (chain, signer), since each of them belongs to one network. The indexer and the operator wake the workers, and any
- * block wakes workers with unfinished jobs. Otherwise they poll. All timers are here.
+ * (chain, signer), since each such pair belongs to one network. The indexer and the operator wake the workers, and any
+ * block wakes workers with unfinished jobs. Otherwise the workers poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
@@ -138,7 +138,10 @@ class LedOutbox {
     })
   }
 
-  /** True while `singleNodeAfter` lets one of two nodes index names. No money is moved by its answers alone. */
+  /**
+   * True while a chain is indexed on the answers of one of two nodes (`singleNodeAfter`). The relayer then pauses, so
+   * that no money is moved on one node's answers alone.
+   */
   async #isByOneNode(): Promise<boolean> {
     const { pool, network, chains } = this.#options
     if (chains.every(({ allowsOneNode }) => !allowsOneNode)) return false

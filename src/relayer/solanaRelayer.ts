@@ -41,7 +41,7 @@ type Row = JobRow<SolanaJobTx>
 /** Jobs that share a transaction, or will share a transaction. At least one job. */
 type Group = readonly Row[]
 
-/** Jobs of a Solana program: a transaction is valid until its blockhash expires. */
+/** Runs the jobs of a Solana program, where a transaction is valid until its blockhash expires. */
 export class SolanaRelayer extends ChainRelayer<RelayerState> {
   readonly state: RelayerState
   protected readonly place: ChainRowKey
@@ -97,7 +97,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
   /**
    * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
-   * the others.
+   * other jobs.
    */
   async #startAll(rows: Group, alive: () => void): Promise<void> {
     try {
@@ -148,7 +148,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     return true
   }
 
-  /** Signs for undecided payments, as many transactions as the balance pays fees for. */
+  /** Signs transactions for payments that are still held, as many as the balance pays fees for. */
   async #start(rows: Group, alive: () => void): Promise<void> {
     if (rows.length === 0) return
     const views = await this.#viewsOf(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
@@ -202,7 +202,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
   /**
    * Stores an event for all jobs or for none.
-   * @returns the jobs after the event; null where one has changed meanwhile
+   * @returns the jobs after the event; null where one of the jobs has changed meanwhile
    */
   async #save(rows: Group, event: JobEvent<SolanaJobTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
@@ -231,7 +231,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
 
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
-/** Bytes of a payment in a transaction: its accounts, their places in the instruction, and its sequence. */
+/** Bytes of a payment in a transaction: its accounts, their indexes in the instruction, and its sequence number. */
 const bytesOf = ({ payment }: Row): number =>
   accountsOf(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 

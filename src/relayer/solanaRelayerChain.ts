@@ -40,7 +40,7 @@ export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): 
   },
 })
 
-/** Logs which relay authority the program accepts: a rotated key can decide nothing. */
+/** Logs whether the program accepts the signer as its relay authority. A former authority can decide no payment. */
 async function reportAuthority(
   { log, network }: RelayerWorkerContext,
   signer: SolanaSigner | null,

@@ -23,7 +23,7 @@ import {
 import type { NonceJob } from './machine/job.js'
 import { MAX_HEAD_LEAD_BLOCKS, planNonceJob } from './machine/nonce.js'
 
-/** Stores changes of a job. Both methods compare versions, and return false when the job has changed. */
+/** Stores changes of a job. Both methods compare the row's version, and return false when the row has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
   /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
@@ -88,7 +88,7 @@ export async function decideJobStep(
   }
 }
 
-/** The chain's view of a job. Null while no node answers. */
+/** Reads the state of a job on the chain. Null while no node answers. */
 async function viewOf(
   job: NonceJob,
   { sender, onUnreachable }: JobStepPorts,

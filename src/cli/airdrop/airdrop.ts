@@ -213,7 +213,8 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 
 /**
  * Constructor arguments of an airdrop's distributor. Token and end time are from the options, else from the
- * distributor that is recorded already. `encoded` is the arguments' ABI encoding, null while an argument is unknown.
+ * distributor that is stored for the airdrop. `encoded` is the arguments' ABI encoding, null while an argument is
+ * unknown.
  */
 export function distributorConstructorArguments(
   airdrop: Airdrop,
@@ -251,7 +252,8 @@ const CONSTRUCTOR = parseAbiParameters(
  * Records which contract is an airdrop's distributor. The contract's state is read from its chain, and its Merkle root
  * is compared with the airdrop's. If its operator is not the configured one, a warning is printed on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
- * @throws Error with one sentence where the contract is no distributor, or has another Merkle root or airdrop;
+ * @throws Error with one sentence where the contract is no distributor, has another Merkle root, or is another
+ * airdrop's distributor;
  * ConfigError for an unknown chain; ChainUnavailableError
  */
 export async function storeAirdropDistributor(

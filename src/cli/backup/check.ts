@@ -66,7 +66,7 @@ async function untilInterrupted<T>(work: (interruption: Interruption) => Promise
   }
 }
 
-/** @throws Error for a database without a journal: `migrate` would create an empty journal, and pass */
+/** @throws Error for a database without a journal: `migrate` would create an empty one, and the check would pass */
 async function requireJournal(dump: string, url: string): Promise<void> {
   if (!(await hasJournal(url)))
     throw new Error(

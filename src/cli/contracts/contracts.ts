@@ -79,7 +79,10 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   }
 }
 
-/** `clusterd contracts status`: prints each desired setting of the contracts. Exits with 1 where a chain differs. */
+/**
+ * `clusterd contracts status`: compares each desired setting of the contracts with the chain, and prints the result.
+ * Exits with 1 where a setting differs.
+ */
 export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
   show(open(options), options)
 

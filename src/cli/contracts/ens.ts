@@ -19,7 +19,7 @@ export function ensDeploymentSettings(
   const chain = ensResolverChainOf(chains, entry)
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
-  // the signer's address is enough, so that its key need not be on the machine that deploys
+  // the settings hold only the signer's address, so its key need not be on the machine that deploys
   const key = ensKeySources.address ? null : readRoleKey('ENS', ensKeySources)
   const signer = key ? addressOfSigningKey(key) : ensKeySources.address
   if (!signer)

@@ -124,7 +124,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   return [migrations, shares]
 }
 
-/** Checks that SHARE_KEY has the key of each encrypted key share, and that none is under an earlier key. */
+/** Checks that SHARE_KEY has the key of each encrypted key share, and that no share is encrypted with an old key. */
 export function keySharesFinding(
   shares: Awaited<ReturnType<typeof countWalletSharesByKey>>,
   keys: readonly Uint8Array[],

@@ -140,8 +140,8 @@ function environmentOf(
 }
 
 /**
- * Writes files if the folder has none of their names, else none. All but compose.yaml are readable only by their owner,
- * because they hold secrets: an RPC URL may hold a provider's key.
+ * Writes the files, or no file if the folder already has a file with one of the names. All files but compose.yaml are
+ * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
 function write(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))

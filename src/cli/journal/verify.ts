@@ -46,7 +46,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           block: row.nextBlock - 1,
           blockHash: hash && toHex(hash),
         }
-        // `record` and `isProved` are null where no node returns the contracts' record, or they keep none
+        // `record` and `isProved` are null where no node returns the contracts' running hash, or they keep no such hash
         return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
       }),
     ),

@@ -75,7 +75,7 @@ const withPrice = (command: Command): Command =>
     0,
   )
 
-/** Options of transactions that an authority signs. Without its key they are printed. */
+/** Options of commands whose transaction an authority signs. Without the authority's key the transaction is printed. */
 const withKeypair = (command: Command): Command =>
   onNetwork(withPrice(command))
     .option(

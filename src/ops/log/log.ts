@@ -29,7 +29,7 @@ export interface LogOptions {
 }
 
 /**
- * Creates the log: JSON lines, or readable ones on a terminal. Calls pass fields first and the message second. The
+ * Creates the log: JSON lines, or readable lines on a terminal. Calls pass fields first and the message second. The
  * fields have fixed names (network, chain, block, entries, ms, err).
  */
 export function createLog(options: LogOptions): Logger {

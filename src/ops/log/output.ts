@@ -9,7 +9,8 @@ const LAST_PAUSE_MS = 10
 /**
  * Destination of the log: a file descriptor that is written to without waiting. It never ends or blocks the process,
  * while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room in a pipe or
- * on a disk wait for the next line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets nothing.
+ * on a disk are written with a later line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets
+ * nothing.
  */
 export class LogOutput {
   readonly #fd: number

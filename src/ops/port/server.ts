@@ -14,7 +14,7 @@ export interface OpsServerOptions {
   port: number
   host: string
   metrics: Metrics
-  /** Functions that answer requests, by path. A good answer has status 200, any other 503. */
+  /** Functions that answer requests, by path. A good answer has status 200, any other answer 503. */
   answers: Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>
   /** Body of the operator's page (`/`), which is read-only. */
   page?: () => Promise<Html>

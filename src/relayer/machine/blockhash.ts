@@ -16,9 +16,10 @@ export type JobPaymentView =
   | { is: 'unknown' }
 
 /**
- * The view of a payment.
- * @param isHeld whether a node shows its account as held
- * @param outcome outcome as the watcher has read it, from two nodes where two answer. Only an outcome ends a job.
+ * State of a job's payment.
+ * @param isHeld whether a node shows the payment's account as held
+ * @param outcome outcome of the payment that the watcher read, from two nodes where two answer. Only an outcome ends a
+ * job.
  */
 export function paymentViewOf(
   kind: JobKind,
@@ -26,7 +27,7 @@ export function paymentViewOf(
   outcome: PaymentOutcome | null,
 ): JobPaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
-  // the outcome of a payment for a community name shows how the payment ended
+  // a refusal or release of a payment for a community name is done with any outcome
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
     return { is: 'done' }
@@ -35,8 +36,8 @@ export function paymentViewOf(
 }
 
 /**
- * View of a signed transaction on a cluster. The height is read before the status, so that a transaction included in
- * between is not lost.
+ * State of a job's signed transaction and payment on the Solana cluster. The height is read before the status, so that
+ * a transaction included in between is not taken for expired.
  */
 export interface SolanaClusterSnapshot {
   /** Height of the newest confirmed block. */
@@ -49,7 +50,7 @@ export interface SolanaClusterSnapshot {
 
 export type SolanaJobAction =
   | { do: 'wait' }
-  /** Read the payment's account on the cluster. */
+  /** Read the payment's account on the Solana cluster. */
   | { do: 'look' }
   | { do: 'sign' }
   /** Send the same bytes, perhaps again: no block contains them. */
@@ -73,7 +74,8 @@ export function planSolanaJobStep(
 }
 
 /**
- * The job's payment is not held any more. Only the outcome that the watcher read ends the job, never one node's answer.
+ * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
+ * ends the job, never one node's answer.
  */
 function planDone(payment: JobPaymentView | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
@@ -84,7 +86,8 @@ function planDone(payment: JobPaymentView | null, isTooLate: boolean): SolanaJob
 }
 
 /**
- * No signed transaction can be included any more: the payment shows whether the job is done, or may be signed again.
+ * Action for a job of which no signed transaction can be included any more: the payment's state shows whether the job
+ * is done, or may be signed again.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentView): SolanaJobAction {
   switch (payment.is) {

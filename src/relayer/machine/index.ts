@@ -15,8 +15,8 @@ import { toParkedJob } from './job.js'
 
 /**
  * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
- * from the stored job and the chain's view. `applyJobEvent` changes the job by an event. A job is signed again only
- * after a confirmed transaction used its nonce without executing the job, or after its blockhash expired.
+ * from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A job gets another nonce
+ * or blockhash only after a confirmed transaction used its nonce without executing the job, or its blockhash expired.
  */
 export interface JobDecisionContext {
   nowMs: number
@@ -24,13 +24,13 @@ export interface JobDecisionContext {
   random: number
 }
 
-/** An EVM chain's view of a job. */
+/** State of a job on its EVM chain, with the time and randomness for the decision about the job's next action. */
 export interface ChainSnapshot extends NonceJobState, JobDecisionContext {
   prepared: SimulatedTx | null
 }
 
 export interface SpendPolicy {
-  /** Highest cost of a job, wei: value and gas of all attempts together. A batch may cost it for each of its jobs. */
+  /** Highest cost of a job, wei: value and gas of all its attempts. A batch may cost it once for each of its jobs. */
   spendCapWei: bigint
   /** Highest price of a unit of gas in any signed transaction. */
   gasPriceCapWei: bigint
@@ -45,7 +45,7 @@ export type NonceJobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }
-  /** Sign and store. `nonce` null: take the signer's next one in the same database transaction. */
+  /** Sign and store. `nonce` null: take the signer's next nonce in the same database transaction. */
   | {
       do: 'sign'
       purpose: TxPurpose

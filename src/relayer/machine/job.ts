@@ -10,7 +10,7 @@ import {
  * A job delivers one message to a chain, or takes one action on a payment, in a transaction of our signer: queued →
  * signed → sent → included → confirmed, or parked (index.ts).
  * Messages are executed at most once: all transactions of a delivery share a nonce. Another nonce follows only after a
- * confirmed transaction has used the first one without delivering. No job is forgotten: every state that is not final
+ * confirmed transaction has used the first nonce without delivering. No job is forgotten: every state that is not final
  * has an action or a wait, and transactions are stored before they are sent.
  * Payments are refunded at most once: the program closes the account and refuses a second refund. A closed quote may be
  * paid again with the same account. So a new transaction requires that the last blockhash has expired in confirmed
@@ -43,7 +43,7 @@ export function resumeJob<Job extends JobProgress>(job: Job): Job {
   return { ...job, release: isCancelled ? 'queue' : null }
 }
 
-/** Resumes at once, with failures and spending reset. */
+/** Resumes a job at once, and resets its failures and spending. */
 export function retryJob<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
   return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }

@@ -79,7 +79,7 @@ function planUsed(job: NonceJob, seen: ChainSnapshot): NonceJobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
-  // a single node has to report this twice, with a pause between
+  // a single node has to report the nonce as used twice, with a pause between
   if (!seen.isSure && !isReportedUsed(job))
     return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
@@ -89,7 +89,7 @@ function planUsed(job: NonceJob, seen: ChainSnapshot): NonceJobAction {
 /** Reason of a job that a single node has reported as done once. */
 const REPORTED_DONE = 'said_to_be_done'
 
-/** Ends a job that is done. A single node has to report this twice, with a pause between. */
+/** Ends a job that is done. A single node has to report the job as done twice, with a pause between. */
 function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): NonceJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
@@ -106,13 +106,13 @@ const isReportedUsed = ({ reason }: NonceJob): boolean =>
 export const MAX_HEAD_LEAD_BLOCKS = 100
 
 /**
- * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a wrong answer caused, since
- * nothing happens until that block.
+ * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a node's wrong answer caused: the
+ * job would wait until that block.
  */
 const wasSent = ({ sentBlock }: EvmJobTx, { head }: ChainSnapshot): boolean =>
   sentBlock !== null && sentBlock <= head + MAX_HEAD_LEAD_BLOCKS
 
-/** A job whose nonce no transaction has used, as the rows of the table below need it. */
+/** A job whose nonce no transaction has used, with the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
 interface UnusedNonce {
   job: NonceJob
   seen: ChainSnapshot
@@ -132,7 +132,7 @@ interface UnusedRow {
   action: 'reorged' | 'wait' | 'send' | 'replace'
 }
 
-/** Table of decisions about an unused nonce. The first row that holds counts. */
+/** Table of decisions about an unused nonce. The first row whose condition (`holds`) is true decides. */
 export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
   {
     name: 'its block was replaced',
@@ -197,8 +197,8 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
   // once a cancel was signed for a nonce, both transactions may be mined, so the cancel is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
-  // that the job is done does not count on one node's word, but a second node is not waited for endlessly, because
-  // later nonces wait too
+  // one node's answer that the job is done is not enough to cancel. The wait for a second node's answer is limited,
+  // because later nonces wait too.
   const isLong = !isSent || seen.head - tx.sentBlock! > MAX_HEAD_LEAD_BLOCKS
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 
@@ -256,8 +256,8 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 }
 
 /**
- * Fees of the next offer. After the first refusal by a mempool, they rise as for a replacement: by 10 %, or to a fresh
- * estimate. After the second refusal, the price doubles.
+ * Fees of the next transaction with the job's nonce. After the first refusal by a mempool, they rise as for a
+ * replacement: by 10 %, or to a fresh estimate. After the second refusal, the price doubles. Null above a cap.
  */
 function raisedFees(
   { txs }: NonceJob,
