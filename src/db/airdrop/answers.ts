@@ -9,7 +9,7 @@ const byCommunity = prepareStatement<
   Omit<AirdropWithoutClaimCounts, 'network' | 'state'> & { state: number }
 >(
   'airdrop',
-  // lists its columns: with `*`, prepared statements fail once a newer version adds a column
+  // the SELECT lists its columns: with `*`, prepared statements fail once a newer version adds a column
   (
     l,
   ) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,

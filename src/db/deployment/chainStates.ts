@@ -10,7 +10,7 @@ export interface StoredChainState {
   ageMs: number
 }
 
-// a new leader without an answer of the chain yet keeps the stored head
+// a new leader that has no answer of the chain yet keeps the stored head
 const WRITE = {
   name: 'write_chain_states',
   text: `INSERT INTO chain_states (network, label, state, seen_ms)

@@ -18,16 +18,16 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
 
 /**
- * Transactions that a chain has shown and that had no effect. A row with a verdict stays, since a terminal status never
- * changes.
+ * SQL condition on old rows of transactions that a chain has returned and that had no effect. A row with a verdict
+ * stays, since a terminal status never changes.
  */
 const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
-/** Signed bytes of jobs that ended. The jobs themselves stay, so nothing is sent twice. */
+/** SQL condition on ended jobs whose signed bytes are deleted. The jobs themselves stay, so nothing is sent twice. */
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
-/** Sessions belong to no network. After their end nothing uses them. */
+/** SQL condition on expired sessions. Sessions belong to no network, so `$1` has no effect. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
-/** Commands belong to no network. */
+/** SQL condition on old commands. Commands belong to no network, so `$1` has no effect. */
 const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACTION_RETENTION_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
@@ -65,7 +65,7 @@ export type RemovedCounts = Record<string, number>
 /**
  * Deletes expired rows, in small batches.
  * @param signal stops the work between two batches
- * @param alive called after each batch, since an ended generation may have millions of entries
+ * @param alive called after each batch to report progress, since an ended generation may have millions of entries
  */
 export async function removeExpiredRows(
   db: Queryable,

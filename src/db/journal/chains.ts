@@ -68,7 +68,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
   // reads without a lock, since a standby server refuses locks
   const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
-  // versions before chain families wrote only the default family
+  // earlier versions, which had no chain families, stored the default family for each chain
   const isOfFamily = known?.family === family
   if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
@@ -128,7 +128,7 @@ export async function requireSameHub(
   )
 }
 
-/** Labels of the chains of a network, by the number that rows of the database have. */
+/** Labels of a network's chains, by the chain number that rows of the database have. */
 export async function readChainLabels(
   db: Queryable,
   network: Network,
@@ -173,8 +173,8 @@ const MOVE = {
 }
 
 /**
- * Moves a checkpoint by compare-and-set, in the transaction of its rows.
- * @throws Error when another process has moved it
+ * Moves a checkpoint by compare-and-set, in the transaction that writes the rows of its blocks.
+ * @throws Error when another process has moved the checkpoint, or the chain is halted
  */
 export async function moveChainCheckpoint(
   db: Queryable,
@@ -190,7 +190,7 @@ export async function moveChainCheckpoint(
 
 /**
  * Halts the indexing of a chain, with a reason for the operator.
- * @throws LostLeadershipError; a rewind may have repaired the chain since
+ * @throws LostLeadershipError when another process leads, since a rewind may have repaired the chain meanwhile
  */
 export async function haltChain(
   pool: pg.Pool,
@@ -207,7 +207,7 @@ export async function haltChain(
 
 /**
  * Ends the halt of a chain, if its checkpoint is still the row's. The indexing leader then starts again.
- * @returns false where the chain is no longer halted there
+ * @returns false where the chain is no longer halted at that checkpoint
  */
 export function unhaltChain(
   pool: pg.Pool,

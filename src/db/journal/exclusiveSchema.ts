@@ -26,7 +26,7 @@ export async function withTemporarySchema<T>(
     )
     isLocked = rows[0]!.locked
     if (!isLocked) throw new Error(`another ${kind} of ${network} is running: wait for it.`)
-    // drops what a killed run left
+    // drops the schema that a killed run left
     await drop()
     return await work(client, schema)
   } finally {

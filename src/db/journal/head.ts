@@ -137,8 +137,8 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
 }
 
 /**
- * Ends all leads of a network, so that its leaders start again, and prevents all leaders' writes until the transaction
- * ends.
+ * Ends a network's leaderships in these roles, so that the leaders start again. Prevents writes of all leaders until
+ * the transaction ends.
  */
 export async function endLeaders(
   client: pg.ClientBase,

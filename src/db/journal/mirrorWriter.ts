@@ -28,11 +28,11 @@ import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
-/** Number of events after which the planner's statistics are renewed at once. */
+/** Number of new entries from which on the tables are analyzed in the same transaction. */
 const MANY_EVENTS = 10_000
 /**
- * How long a transaction may idle while it waits for the source, ms: for the bundles of a batch, eight at once, each
- * within its timeout.
+ * How long a transaction may idle while it waits for the source, ms: for the entry bundles of a batch, of which eight
+ * are fetched at once, each within its timeout.
  */
 const IDLE_LIMIT_MS = 90_000
 
@@ -113,7 +113,10 @@ export class MirrorWriter {
     return new MirrorWriter(client, { network, generation, head })
   }
 
-  /** Takes the next events. @throws RangeError for an event that does not fit the state */
+  /**
+   * Collects the next events, and writes them in batches.
+   * @throws RangeError for an event that does not fit the state
+   */
   async take(events: readonly LeafEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return

@@ -47,8 +47,8 @@ export async function resetAfterRestore(
 
 /**
  * Calls `resetAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
- * @param epoch epoch of the indexing leader that found the loss by what it remembers: after another process has led,
- * the difference may be that process's work. Null where what was found needs no leader.
+ * @param epoch epoch of the indexing leader that detected the loss by comparing with its memory: if another process has
+ * led since, that process may have made the difference. Null where the detection does not depend on a leader.
  * @throws LostLeadershipError when another process leads
  */
 export const resetOnceAfterRestore = (

@@ -10,16 +10,19 @@ import { type Queryable, readRows } from '../pg/rows.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row found by a probe, with the position (from 1) of its key among the keys of its source. */
+/** Row that `probe` found, with the position (from 1) of its key among the keys of its source. */
 interface Found {
-  /** What the key is. `first`: id of the first cluster that a wallet creates. `id`: a requested cluster id. */
+  /**
+   * Kind of the key. `owner`: a name. `wallet`: an address. `first`: id of the first cluster that a wallet creates.
+   * `id`: a requested cluster id.
+   */
   source: 'owner' | 'wallet' | 'first' | 'id'
   ord: number
   cluster: number
   private: boolean | null
 }
 
-/** Rows that `findRowsOfKeys` found: the first of the statements that load a `RegistrySlice`. */
+/** Result of `findRowsOfKeys`, which is the first of the statements that load a `RegistrySlice`. */
 export interface FoundRows {
   keys: JournalRowKeys
   names: readonly string[]
@@ -29,7 +32,7 @@ export interface FoundRows {
   found: readonly Found[]
 }
 
-/** Reads the rows that the keys refer to. The caller has locked the head, or compares it later. */
+/** Reads the rows that the keys refer to. The caller locks the journal's head before. */
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
@@ -115,15 +118,15 @@ interface ProbedKeys {
 }
 
 /**
- * Finds owned names, verified wallets and cluster ids in one statement. Probes of a single key (LATERAL … LIMIT 1) make
- * the planner use the unique index, if it plans by indexes, as it does once the head is locked.
+ * Finds owned names, verified wallets and cluster ids in one statement. One look-up for each key (LATERAL with LIMIT)
+ * makes the planner use the unique index, if it plans by indexes, as it does once the head is locked.
  */
 async function probe(
   db: Queryable,
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
 ): Promise<Found[]> {
-  // there are as many keys of first clusters as wallets
+  // `firstIds` is as long as `wallets`
   if (names.length + wallets.length + ids.length === 0) return []
   const code = NETWORK_CODE[network]
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
@@ -149,7 +152,7 @@ async function probe(
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the next free cluster id of wallets whose cluster id with number 0 is taken. Taken numbers are 0 … k-1. */
+/** Finds the next free cluster id of wallets whose cluster id with number 0 is taken. Taken numbers have no gaps. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: RegistrySlice,

@@ -14,7 +14,7 @@ import { type Queryable, query } from '../pg/rows.js'
 
 /**
  * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
- * privately verified wallets, because a bid makes them public. Batches of bids rarely need any.
+ * privately verified wallets, because a bid makes them public. Batches of bids rarely need any cluster.
  */
 export function chooseClustersToLoad(
   { clusters, clusterSerials, verified, owners }: RegistrySlice,
@@ -39,7 +39,10 @@ export const loadClusters = (
 ): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
-/** Names to read of a moving cluster: those that the batch moves, and one more that shows whether any is left. */
+/**
+ * Number of names to read of a cluster whose names are moving: the names that the batch moves, and one more that shows
+ * whether any is left.
+ */
 const readOfMoving = ({ movedNames }: JournalRowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
@@ -83,9 +86,9 @@ async function readWallets(
 }
 
 /**
- * Reads names of clusters: the oldest one, communities, names that the batch may make communities, and all names of
- * clusters whose names may move. Reading all others is too slow under the head's lock: a cluster may hold a hundred
- * thousand.
+ * Reads names of clusters: the oldest name, communities, names that the batch may make communities, and all names of
+ * clusters whose names may move. Reading all other names is too slow under the head's lock: a cluster may hold a
+ * hundred thousand names.
  */
 async function readNames(db: Queryable, slice: RegistrySlice, keys: JournalRowKeys): Promise<void> {
   const { network, clusters } = slice

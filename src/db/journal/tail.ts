@@ -47,7 +47,7 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
 /**
  * Drops the unconfirmed blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
  * ones.
- * @param minimumWei current minimum bid, which decides whether a bid can lead
+ * @param minimumWei current minimum bid, which a bid has to reach to win its name
  */
 export async function writeUnconfirmedBlocks(
   db: Queryable,
@@ -73,7 +73,10 @@ export async function writeUnconfirmedBlocks(
 /** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
 export const KEPT_BLOCK_HASHES = 128
 
-/** Deletes facts of confirmed blocks, and block hashes older than `KEPT_BLOCK_HASHES`. */
+/**
+ * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and block hashes older than
+ * `KEPT_BLOCK_HASHES`.
+ */
 export async function deleteConfirmedFacts(
   db: Queryable,
   network: Network,

@@ -22,7 +22,7 @@ import {
 import { blockConfirmations } from '../pg/receipts.js'
 import { type DecodedRow, execute, existsRowSql, type Queryable } from '../pg/rows.js'
 
-/** Journalled bids of a transaction, with their block and the newest timestamp. */
+/** Journalled bids of a transaction, with their block and the newest timestamp of their entries. */
 export interface JournalledTx {
   bids: JournalledBid[]
   block: number
@@ -162,7 +162,7 @@ const inTail = prepareStatement<TailRow>(
 /**
  * Bids of a transaction in the hub's unconfirmed blocks, or null. A bid leads when its name is free and no earlier
  * unconfirmed bid may win it.
- * @param hub number of the network's hub chain: only its bids decide
+ * @param hub number of the network's hub chain: only its bids decide who gets a name
  */
 export async function findUnconfirmedTx(
   db: Queryable,
@@ -186,7 +186,7 @@ export async function findUnconfirmedTx(
   }
 }
 
-/** Data stored about a transaction that a chain has returned once. */
+/** Data stored about a transaction that a chain has returned at least once. */
 export type TrackedTx = Pick<
   DecodedRow<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -266,7 +266,7 @@ export async function storeReplacement(
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** Summary of the rows that the database has of a transaction. `records` differs once one of them has changed. */
+/** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
 export interface TxProgress {
   records: string
   /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */

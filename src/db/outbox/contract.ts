@@ -48,7 +48,7 @@ export async function storePaymentsContract(
     ) SELECT chain FROM changed`
   if ((await query(pool, network, change, [chain, contract, before])).length === 1) return
   const known = await read()
-  // a process that started at the same time has stored it
+  // a process that started at the same time has stored the same contract
   if (isKept(known)) return
   throw new ChainMismatchError(
     `Payments for community names wait at contract ${known ? toHex(known) : 'none'} of chain "${label}": set communityPayments back to it until all are refused or released (\`clusterd outbox list\`; those that bought their names after payments.releaseAfterMs).`,

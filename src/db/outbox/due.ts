@@ -21,8 +21,9 @@ export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
  * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce. Then come
- * releases that are short of time, then other queued jobs, oldest first. An execution waits until its verification is
- * in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or payment meanwhile.
+ * releases that are near their deadline, then other queued jobs, oldest first. An execution waits until its
+ * verification is in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or
+ * payment meanwhile.
  */
 export function findDueNonceJobs(
   db: Queryable,
@@ -47,8 +48,8 @@ export function findDueNonceJobs(
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /**
- * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
- * rest. In each group sent jobs come first, then older payments.
+ * Jobs on a Solana cluster that may need work: settlements and releases that are near their deadline, then refusals,
+ * then the rest. In each group sent jobs come first, then older payments.
  */
 export async function findDueSolanaJobs(
   db: Queryable,
@@ -79,8 +80,8 @@ export async function findDueSolanaJobs(
 export const LONGEST_BACKOFF_MS = 2 * 3_600_000
 
 /**
- * Ends the back-off of jobs that wait for the signer's funds, or that were written by a clock ahead of now.
- * @returns how many there were
+ * Ends the back-off of jobs that wait for the signer's funds, or whose back-off was set by a clock that was ahead.
+ * @returns how many jobs it changed
  */
 export function endJobBackoffs(
   db: Queryable,

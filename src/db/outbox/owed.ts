@@ -11,7 +11,7 @@ import { IS_EVM_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
 
-/** Maximum number of payments, and most tokens, in one answer. */
+/** Maximum number of payments of each kind, and of tokens, in one response. */
 export const MAX_OWED_PER_ANSWER = 100
 
 /** A payment whose money belongs to its payer again, or may soon, with its chain's label. */
@@ -25,13 +25,13 @@ const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
 const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
-/** Held payments for names on the hub, except payments that won their name and are not late. */
+/** Held payments for names on the hub, except payments that won their name and can't be reclaimed yet. */
 const HELD_NAMES = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
   WHERE p.payer = $2 AND p.outcome IS NULL
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Held payments for community names that are late, or have bought nothing. */
+/** Held payments for community names that can be reclaimed, or have bought nothing. */
 const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome IS NULL AND p.kind = ${PAYMENT_KIND.communityName}
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})
@@ -44,8 +44,8 @@ const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p $
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
 
 /**
- * Payments whose money belongs to the payer again, or may soon. Each kind is limited, by the time of reclaiming. Of
- * refused payments at a program, the newest are returned.
+ * Payments whose money belongs to the payer again, or may soon, at most `MAX_OWED_PER_ANSWER` of each kind: held
+ * payments that can be reclaimed first, and the newest of the payments that a Solana program refused.
  * @param payer stored address
  */
 export async function findPaymentsOwedToPayer(

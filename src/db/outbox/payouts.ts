@@ -15,19 +15,19 @@ import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** Kinds of jobs with a deadline. After it the payer can reclaim the money and still keeps the name. */
+/** Condition on a job `j` with a deadline, after which the payer can reclaim the money and still keeps the name. */
 const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**
- * SQL: how much of its holding time has passed for the payment of a settlement or release `j`, as a share. At 1 the
- * payer can reclaim it. Null for other jobs, and for a payment that is not held.
+ * SQL: the fraction of its holding time that has passed for the payment of a settlement or release `j`. From 1 on, the
+ * payer can reclaim the payment. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
 export const holdingTimeShareSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
-/** SQL: true for a settlement or release `j` that is short of time, so that it comes before other waiting jobs. */
+/** SQL: true for a settlement or release `j` that is near its deadline, so that it comes before other waiting jobs. */
 export const isShortOfTimeSql = (nowMs: string): string =>
   `coalesce(${holdingTimeShareSql(nowMs)} >= ${PAYMENT_TIME_USED_ALARM_SHARE}, false)`
 
@@ -106,7 +106,7 @@ const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 
-/** Queues releases of the payments that are old enough. @returns how many */
+/** Queues releases of the payments that are old enough. @returns how many it queued */
 export const queueReleases = (
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,
@@ -120,7 +120,7 @@ export const queueReleases = (
 
 /**
  * Counts refused payments whose names are registered. Jobs of this database refuse only payments that bought nothing,
- * so other software caused them.
+ * so other software made these refusals.
  */
 const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
   WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3

@@ -38,8 +38,8 @@ export async function queueRefusals(
 
 /**
  * Parks refusals of payments in a chain's own coin while the payment is worth less than the refusal costs, so that
- * payers reclaim by themselves. Queues them again once they are worth it. Refusals that were tried, or that an operator
- * resumed, stay as they are.
+ * payers reclaim by themselves. Queues them again once the payment is worth the cost. Refusals that were tried, or that
+ * an operator resumed, stay as they are.
  * @returns how many it changed
  */
 export const parkUneconomicalRefusals = (
@@ -74,7 +74,8 @@ export function endParkedRefusals(
 }
 
 /**
- * State in which an ended job `j` is checked again: at its receipt where it holds a nonce, otherwise at the beginning.
+ * State in which an ended job `j` is checked again: `included` where it holds a nonce, so that its receipt is read,
+ * otherwise `queued`.
  */
 export const REOPENED_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
@@ -94,7 +95,10 @@ export async function refusedPaymentPositions(
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
-/** An entry for a new generation: a refused payment buys nothing there, and frees no name. */
+/**
+ * The entry as a new generation folds it: a refused payment buys nothing. `freed` is removed, because it is the
+ * sequence number of a payment in the old generation.
+ */
 export function entryWithoutPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry

@@ -20,7 +20,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   message: StoredMessage | null
   /** The job's payment. Null for kinds of jobs without one, and after a rewind removed the payment. */
   payment: StoredPayment | null
-  /** The other jobs that its transaction executes, oldest first. */
+  /** The other jobs that the job's transaction executes, oldest first. */
   others: readonly JobRow<Tx>[]
 }
 
@@ -144,7 +144,7 @@ async function withSubjects(
 ): Promise<JobRow[]> {
   const beside = await readOthers(db, network, selected)
   const { jobs: others, unreadable } = readableJobs(beside, onUnreadable)
-  // a transaction is for a whole batch: with one job of it unreadable, the batch is left out
+  // a transaction executes a whole batch, so the batch is left out if one of its jobs is unreadable
   const asked = selected.filter(({ id }) => !unreadable.some(({ batch }) => String(batch) === id))
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
   const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)

@@ -18,7 +18,7 @@ export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   oldestMs: number
   /**
    * Largest share of its holding time that a payment with a settlement or release has been held. 1 is the time from
-   * which its payer can reclaim. Null for other kinds, and while none is held.
+   * which its payer can reclaim. Null for other kinds, and while no payment is held.
    */
   heldShare: number | null
 }
@@ -48,7 +48,7 @@ export async function countOpenJobs(
 export interface SignerStats {
   /** Value and gas of the jobs on the signer's chain that ended in the last 24 hours. */
   spentLastDayWei: bigint
-  /** Highest cost of everything that the signer signed on its chain today (UTC). */
+  /** Highest possible cost of everything that the signer signed on its chain today (UTC). */
   signedTodayWei: bigint
   /** True if a job on the signer's chain waits for funds of the signer. */
   isDry: boolean

@@ -18,7 +18,7 @@ export async function readPaymentCursor(
 }
 
 /**
- * Moves a cursor by compare-and-set, in the transaction of the rows that it covers.
+ * Moves a cursor by compare-and-set, in the transaction that writes the rows before its new position.
  * @throws Error when another process has moved the cursor
  */
 export async function movePaymentCursor(

@@ -84,8 +84,8 @@ export async function findOpenCommunityPayments(
 const PAYOUTS_LIMIT = 500
 
 /**
- * Payments for names of a community that its contracts on EVM chains hold undecided, oldest first, with their chain's
- * label.
+ * Payments for names of a community that are still held at its contracts on EVM chains and are not being refused,
+ * oldest first, with their chain's label.
  */
 export async function findHeldCommunityPayments(
   db: Queryable,

@@ -28,8 +28,8 @@ export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
 }
 
 /**
- * Columns of a statement that writes many items at once: each with its type and a function of an item's value (bytes
- * for bytea).
+ * Columns of a statement that writes many items at once: each with its type and a function that returns an item's value
+ * (bytes for bytea).
  */
 export type ArrayColumns<Item> = readonly (readonly [
   column: string,
@@ -56,7 +56,7 @@ function arrayOf(type: string, values: readonly unknown[]): unknown {
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
-/** SQL for `unnest` of the columns: parameters from `first` on are arrays of their values. */
+/** SQL for `unnest` of the columns. Each column's values are one array parameter, the first of them `$<first>`. */
 export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
   return {
     names: columns.map(([column]) => column).join(', '),

@@ -5,7 +5,7 @@ import { ByteSink } from '../../registry/primitives/byteSink.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { RowsToInsert } from './arrays.js'
 
-/** Rows from which on COPY takes the database less time than `insertRows`, though it is a round trip of its own. */
+/** Number of rows from which on COPY, despite its own round trip, takes the database less time than `insertRows`. */
 export const MIN_COPY_ROWS = 500
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
@@ -40,7 +40,7 @@ const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> =
 
 const sink = new ByteSink()
 
-/** Rows in the binary form of COPY: each field behind its length, in one piece of memory for all of them. */
+/** Rows in the binary form of COPY: each field after its length, in one buffer for all rows. */
 function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Item>): Buffer {
   const code = NETWORK_CODE[network]
   const fields = columns.map(([, type, of]) => ({ write: FIELDS[type]!, of }))

@@ -30,8 +30,8 @@ const ANSWER_LIMIT_MS = 1_000
 export const LEASE_CONNECTIONS = 4
 
 /**
- * The lead of a network's indexing or relaying. Every write of the leader carries the epoch, so that writes of a former
- * leader fail.
+ * Leadership of a network's indexing or relaying. Every write of the leader carries the epoch, so that writes of a
+ * former leader fail.
  */
 export interface Leadership {
   epoch: number
@@ -76,7 +76,7 @@ export const createLeasePool = (url: string): pg.Pool =>
   })
 
 /**
- * Takes the lead where nobody holds it, with the next epoch, and renews the lease until `release`.
+ * Becomes the leader of the next epoch if nobody leads, and renews the lease until `release`.
  * @param alive called at each renewal
  * @returns null while another process leads
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
@@ -120,9 +120,8 @@ export async function takeLeadIfFree(
 
 /**
  * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
- * @param renew returns whether this process still holds the lease
+ * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
  * @param sinceMs when the lease was taken, ms of the monotonic clock
- * @throws ClockError; database errors
  */
 async function renewed(
   renew: () => Promise<boolean>,
@@ -162,7 +161,7 @@ export interface LeadOptions {
 
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
-/** Runs `work` whenever this process leads, until the signal. The signal of `work` fires at the end of the lead. */
+/** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
 export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
   const onError = reportOncePerMinute(options.onError)
@@ -190,7 +189,7 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
   loop.end()
 }
 
-/** Runs the work once the lead is free, for as long as it is held. */
+/** Runs the work for as long as this process leads. Does nothing while another process leads. */
 async function leadOnce(
   { leases, network, role, signal }: LeadOptions,
   loop: WorkerLoop,

@@ -89,7 +89,10 @@ function explain(error: pg.DatabaseError): never {
   )
 }
 
-/** Compares without changing anything. @throws Error as `migrate` */
+/**
+ * Compares the database's migrations with those of `dir`, without changes to the database.
+ * @throws Error as `migrate`
+ */
 export async function compareSchema(
   url: string,
   dir: string = MIGRATIONS_DIR,
@@ -128,9 +131,9 @@ async function compare(client: pg.Client, dir: string) {
 }
 
 /**
- * Checks newer migrations. Migrations mostly add, so a version can run on the tables of a newer one, up to a contract
- * step that removes what it uses.
- * @throws Error where it can't
+ * Checks newer migrations. Migrations mostly add tables and columns, so a version can run on the tables of a newer
+ * version, up to a contract step that removes what the older version uses.
+ * @throws Error where this version can't run on them
  */
 function checkNewer(
   newer: readonly string[],

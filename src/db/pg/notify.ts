@@ -21,7 +21,10 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
 }
 
-/** What a payload means for a network. The empty payload means that notifications may have been lost. */
+/**
+ * Kind of a notification for a network: `block` if only a chain's head changed. Null for other notifications. The empty
+ * payload means that notifications may have been lost.
+ */
 export function parseNotificationPayload(
   network: Network,
   payload: string,

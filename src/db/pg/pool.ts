@@ -38,9 +38,9 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   max: number
   /** Name in pg_stat_activity, to which the pool adds a suffix. */
   applicationName: string
-  /** True if a pooler is in between. A pooler supports neither start-up parameters nor named statements. */
+  /** True if connections go through a pooler. A pooler supports neither start-up parameters nor named statements. */
   isPooled?: boolean
-  /** Timeout of an answer and of a new connection. Locks time out after half of it. For work that is retried. */
+  /** Timeout of an answer and of a new connection. Locks time out after half of this time. For work that is retried. */
   answerMs?: number
   /** Timeout of an answer only. */
   queryLimitMs?: number
@@ -76,10 +76,10 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
  */
 const LOCK_SHARE = 0.45
 
-/** The pool behind each view that `poolWithQuery` has made. */
+/** For each pool that `poolWithQuery` has made, the pool that was given to it. */
 const viewed = new WeakMap<pg.Pool, pg.Pool>()
 
-/** The underlying pool of a view, or the pool itself. */
+/** The pool from which `poolWithQuery` made this pool, or this pool itself. */
 export const underlyingPool = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
 
 /** A pool that runs single queries by `query`, and transactions on the given pool. */
@@ -103,7 +103,7 @@ export const FROZEN_CLIENT_MS = 4_000
 /** Timeout of a new connection, and of the wait for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
-/** Timeout of the goodbye message on a connection. */
+/** Timeout of the orderly close of a connection. */
 const CLOSE_LIMIT_MS = 1_000
 
 /**
@@ -189,7 +189,8 @@ export interface ConnectionOptions {
 const LATE_MS = 1_000
 
 /**
- * Runs `work` on a new connection to the server. Its end rolls back everything that was not committed.
+ * Runs `work` on a new connection to the server. The end of the connection rolls back everything that was not
+ * committed.
  * @throws DatabaseConnectionError; errors of `work`
  */
 export async function withConnection<T>(

@@ -13,7 +13,8 @@ export type PreparedStatement<Row> = (
 
 /**
  * Prepares a named statement for each network, with that network's partitions in its text. PostgreSQL parses and plans
- * it once per connection, and routes through no partitions. Names are prefixed, since writers may share the connection.
+ * it once per connection, and does not search for the partition. The statement's name gets a prefix, since writers may
+ * use the same connection.
  */
 export function prepareStatement<Row>(
   name: string,

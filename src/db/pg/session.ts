@@ -95,8 +95,8 @@ const durableCommits = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
 
 /**
- * The settings as a statement that holds until the end of a transaction: behind a pooler, the next one may use another
- * session.
+ * The settings as a statement that holds until the end of a transaction: behind a pooler, the next transaction may use
+ * another session.
  */
 export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
@@ -107,7 +107,8 @@ export function transactionSettingsSql(limits: SessionLimits): string {
 
 /**
  * Finds the schema of the tables: the one with both `migrations` and `journal_heads` (the views of `registry_v1` allow
- * one a database), or else the one in which the role creates tables. `transaction_timeout` exists since PostgreSQL 17.
+ * one such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
+ * PostgreSQL 17.
  */
 const PIN = `WITH found AS (
     SELECT n.oid, n.nspname FROM pg_class h JOIN pg_namespace n ON n.oid = h.relnamespace

@@ -25,7 +25,7 @@ export class NotReplicatedError extends Error {
 /** SQL: the database's clock, Unix ms. */
 export const NOW_MS_SQL = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
-/** Greatest accepted difference between the clocks of this process and of the database. Above it, nothing is dated. */
+/** Greatest accepted difference between the clocks of this process and of the database. Above it, writers throw. */
 export const MAX_CLOCK_SKEW_MS = 5_000
 
 /** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */

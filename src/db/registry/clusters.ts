@@ -41,7 +41,10 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   clusterBy: Buffer | null
   /** Null in the single row of a cluster without wallets. */
   address: Buffer | null
-  /** Kind and first bytes of the newest change. For members only, since they also name private actors. */
+  /**
+   * Kind and first bytes of the wallet's newest change. Null unless the viewer is verified in the cluster, since the
+   * bytes also name private actors.
+   */
   updatedKind: number | null
   updatedBody: Buffer | null
 }

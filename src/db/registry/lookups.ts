@@ -92,7 +92,7 @@ const holderNamed = (
 ): string => `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
   WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
 
-// reads the holder of each bare name once: a cluster's name may come with a thousand wallets
+// reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
 const byNames = prepareStatement<NameHit & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderNamed(l)
@@ -153,7 +153,7 @@ const byTypes = prepareStatement<NameHit & { ord: number }>(
 )
 
 /**
- * Verified public wallets of one type in clusters, in the given order: the wallet named `main` where it matches, or
+ * Verified public wallets of one type in clusters, in the given order: the wallet named `main` if it has the type, or
  * else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */

@@ -17,8 +17,8 @@ export interface PublicWallet {
   isVerified: boolean
 }
 
-// A cluster without public wallets gives one row without an address. LIMIT is inside, so that no more rows are read
-// than returned.
+// A cluster without public wallets gives one row without an address. LIMIT is in the inner query, so that no more
+// rows are read than returned.
 const byNames = prepareStatement<{
   ord: number
   address: Buffer | null

@@ -96,8 +96,8 @@ export async function saveWebhook(
 }
 
 /**
- * Continues a webhook after `cursor` (null: from the feed's beginning), or without it from the present position. Ends
- * parking and back-off.
+ * Continues a webhook after `cursor` (null: from the feed's beginning), or from its present position if there is no
+ * `cursor`. Ends parking and back-off.
  */
 export async function replayWebhook(
   db: Queryable,

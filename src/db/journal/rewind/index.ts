@@ -30,10 +30,11 @@ const LOCK_TIMEOUT_MS = 500
 const VACUUM_TIMEOUT_MS = 2_000
 
 /**
- * Removes a chain's blocks from a block on, by a new generation without their entries. Other entries keep order and
- * time. The fold runs in tables beside the live ones, and one transaction switches over. The daemon may run: the
- * indexing leader stops writing and starts again. Without `apply` the result is discarded. A rewind that is killed
- * before the switch has no visible effect, and the next one removes what it left.
+ * Removes a chain's blocks from a block on, by a new generation of the journal without their entries. Other entries
+ * keep order and time. The fold fills tables in a separate schema, and one transaction replaces the live tables by
+ * them. The daemon may run: the indexing leader stops writing and starts again. Without `apply` the result is
+ * discarded. A rewind that is killed before the tables are replaced has no visible effect, and the next rewind removes
+ * its tables and rows.
  * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
  */
 export async function rewindJournal(
@@ -104,7 +105,7 @@ async function createTables({
     tables,
     generation: generation + 1,
     kind: apply ? 'TABLE' : 'UNLOGGED TABLE',
-    // spares the switch a scan of the table
+    // with this constraint, PostgreSQL attaches the table as a partition without a scan
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
   await writer.query(`SET search_path = ${schema}, ${liveSchemaName(writer)}`)

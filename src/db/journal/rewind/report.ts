@@ -21,7 +21,7 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names that another cluster holds now, with cluster ids in hex. Null: no cluster. */
+  /** Names that another cluster holds after the rewind, with cluster ids in hex. Null: no cluster. */
   names: CountedSample<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: CountedSample<{ seq: number; kind: EntryKind }>
@@ -82,7 +82,7 @@ const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type HeadSequences = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
-/** Compares clusters by id, since serials differ between generations. */
+/** SQL queries of the report. They compare clusters by id, since serials differ between generations. */
 function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
   const former = (table: 'names' | 'clusters' | 'journal') =>
     `${live}.${partitionName(table, network)}`

@@ -17,13 +17,13 @@ export interface RewindTarget {
   isHub: boolean
   /** First dropped block. */
   block: number
-  /** Hash of the block before on the present chain. Null for the first block. */
+  /** Hash of the block before `block` on the present chain. Null for the first block. */
   parentHash: Buffer | null
-  /** Time of the block before, ms. 0 when unknown. */
+  /** Time of the block before `block`, ms. 0 when unknown. */
   parentMs: number
 }
 
-/** How long before the dropped blocks a replaced transaction may have been seen. Its verdict is derived again. */
+/** Replacements of transactions that were last seen up to this long before the dropped blocks are derived again. */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
  * Margin for `last_seen_ms`, which is written with a delay (storeTxSighting), and for clock skew against the chain.
@@ -60,9 +60,9 @@ export async function replaceLiveTables(
 }
 
 /**
- * Rewinds a chain's rows outside the journal: checkpoint, unconfirmed blocks with their facts, messages, receipts,
- * payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay. Deliveries that ended
- * in a dropped block are reopened.
+ * Rewinds a chain's rows outside the journal: checkpoint, unconfirmed blocks with their entries (table `facts`),
+ * messages, receipts, payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay.
+ * Deliveries that ended in a dropped block are reopened.
  */
 export async function rewindChainRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
@@ -104,8 +104,8 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
 }
 
 /**
- * Condition on verdicts that may depend on the dropped blocks. Parameters: network, chain, times for mined and for
- * replaced transactions.
+ * Condition on verdicts that may depend on the dropped blocks. Parameters: network, chain, lowest `last_seen_ms` of
+ * mined and of replaced transactions.
  */
 const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
@@ -128,8 +128,8 @@ const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.con
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
 /**
- * Reopens deliveries: a job that holds a nonce at its receipt, any other at the beginning. A reopened delivery that was
- * executed ends again.
+ * Reopens deliveries that may have ended in a dropped block: the receipt of a job that holds a nonce is read again, any
+ * other job is queued again. A reopened delivery that was executed ends again.
  */
 async function reopenDeliveries(
   client: pg.ClientBase,
