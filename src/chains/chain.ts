@@ -84,7 +84,7 @@ export class ChainUnavailableError extends Error {
 
 /**
  * Runs work that calls a chain's nodes. Turns their errors into ChainUnavailableError, also where a node refuses a
- * read. The errors of this file and programming errors are not changed.
+ * read. Errors of the classes in this file and programming errors are rethrown unchanged.
  * @param what beginning of the message, such as `chain "1"`
  */
 export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -105,7 +105,10 @@ export interface SignatureCheckQuery {
   signature: Hex
   /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
   acceptsErc6492: boolean
-  /** Address of the client that sent the request. Its checks of a wallet are limited: anybody may request some. */
+  /**
+   * Address of the client that sent the request. A client's concurrent checks of one wallet are limited, because
+   * anybody may request checks of any wallet.
+   */
   caller: string
 }
 
@@ -176,7 +179,7 @@ export interface CommunityPaymentPort {
   readonly communityPayments: string | null
   /**
    * A wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where the address
-   * is no token, since anybody may have named the address as one. Both addresses are texts as responses show them.
+   * is no token, since anybody may have named the address as a token. Both addresses are texts as responses show them.
    * @throws ChainUnavailableError
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
@@ -293,7 +296,7 @@ export interface EvmChainPort extends ChainPort {
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
   /**
-   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if no such block has one.
+   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if no such block has such a transaction.
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>

@@ -23,7 +23,7 @@ interface EventShape {
   topic: Hex
   /** For each indexed field, in order: the zero hex digits with which its word must begin. */
   indexed: readonly string[]
-  /** The same for each field that is not indexed. */
+  /** For each field that is not indexed, in order: the zero hex digits with which its word must begin. */
   data: readonly string[]
 }
 

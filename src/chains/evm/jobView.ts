@@ -58,10 +58,10 @@ export interface NonceJobState {
 
 export type NonceJobStateOnNode = Omit<NonceJobState, 'isSure'> & { confirmedHead: number }
 
-/** States of a nonce, the least used first. */
+/** States of a nonce, in the order in which a nonce passes through them. */
 const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
 
-/** Whether a job's effect is on chain: the values, the least advanced first. */
+/** Values that say whether a job's effect is on chain, the least advanced first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 
 /** Numbers of the newest and the last confirmed block, as of which a job's state is read. */

@@ -22,7 +22,7 @@ interface RecordingContract {
   address: Hex
 }
 
-/** The contracts of a chain, with the settings that decide which of them keep a record. */
+/** The contracts of a chain, with the settings that decide which of them keep a running hash of their logs. */
 export type ChainContractSettings = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
   contract?: Hex | undefined
   watchOnly?: ChainConfig['watchOnly']
@@ -47,8 +47,8 @@ const RECORD_HASH = toFunctionSelector('recordHash()')
 const WORD = 32
 
 /**
- * Contracts of a chain that keep a record: our own, unless the chains file sets `watchOnly` or `trust` for older or
- * third-party contracts.
+ * Contracts of a chain that keep a running hash of their logs: our own, unless the chains file sets `watchOnly` or
+ * `trust` for older or third-party contracts.
  */
 export function contractsWithRunningHash({
   role,
@@ -69,8 +69,8 @@ export const initialRunningHashes = (
 ): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
- * Encodes a record for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
- * addresses, so `decodeRunningHashes` ignores a record of another block or of other contracts.
+ * Encodes running hashes (a record) for storage with a checkpoint. The bytes include the checkpoint's block hash and
+ * the contracts' addresses, so `decodeRunningHashes` ignores a record of another block or of other contracts.
  */
 export const encodeRunningHashes = (
   contracts: ChainContractSettings,
@@ -169,7 +169,7 @@ export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 /**
  * Reads the running hashes (record) of a chain's contracts as of a block.
  * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
- * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
+ * @throws RpcError, also where the node has no state of the block, or a contract keeps no running hash
  */
 export async function readRunningHashes(
   call: RpcCall,

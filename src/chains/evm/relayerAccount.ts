@@ -20,7 +20,7 @@ export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
 }
 
-/** Timeout of a signature, ms. PostgreSQL ends the database transaction that assigns the nonce later, after 4 s. */
+/** Timeout of a signature, ms. Less than the 4 s after which PostgreSQL ends the transaction that assigns the nonce. */
 const SIGN_LIMIT_MS = 2_000
 
 /**

@@ -72,7 +72,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
   }
 }
 
-/** Calldata of the signature probe. Null for a wrapped (ERC-6492) signature that is malformed or not accepted. */
+/** Calldata for SignatureProbe.sol. Null for a wrapped (ERC-6492) signature that is malformed or not accepted. */
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureCheckQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null

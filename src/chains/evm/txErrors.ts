@@ -10,7 +10,7 @@ import { UNKNOWN_REFUSAL_REASON } from '../rpc/errorTable.js'
 export type TxErrorClass =
   /** The node already has exactly this transaction. Treated as sent. */
   | 'known'
-  /** The nonce was used by a mined transaction, of this job or of another one. */
+  /** The nonce was used by a mined transaction, of this job or of another job. */
   | 'used'
   /** The fees are too low. */
   | 'fee'

@@ -47,7 +47,7 @@ const wordRows = (fault: RpcErrorMeaning, reason: string, wordings: Wordings): E
 
 /**
  * Failures by the rules of the EVM itself, which every node reports. Wordings of geth, Erigon, Nethermind, Besu, Reth
- * and anvil. Running out of gas is not one of them, because nodes cap gas differently.
+ * and anvil. Running out of gas is not among these failures, because nodes cap gas differently.
  */
 const EVM_FAILURES: Wordings = [
   ['geth, Erigon', /must not begin with 0xef/i],
@@ -116,7 +116,7 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   ]),
   ...wordRows('refused', 'evm_rule', EVM_FAILURES),
 
-  // rate limits come before ranges that are too large: some wordings of both hold a number
+  // rate limits come before ranges that are too large: some messages about a rate limit also match a row of `RANGES`
   {
     source: 'EIP-1474, proxies',
     fault: 'rate_limited',

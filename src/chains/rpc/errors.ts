@@ -73,7 +73,7 @@ export class NodeError extends Error {
   }
 }
 
-/** An error that may not occur on another node or at a later attempt. */
+/** Error of a call that may succeed on another node or at a later attempt. */
 export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
 /** Waits for an answer. Returns `fallback` where the node refuses. */

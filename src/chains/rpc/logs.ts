@@ -16,7 +16,7 @@ export interface ProgramLogsWatchOptions {
 
 /**
  * Watches over a WebSocket (`logsSubscribe`) for transactions that mention a program. `onLogs` only wakes the watcher,
- * which reads the transactions itself, so a silent socket costs latency but no payment. viem's WebSocket client does
+ * which reads the transactions itself, so a silent socket delays payments but loses none. viem's WebSocket client does
  * not fit: only `eth_subscription` notifications reach its subscribers.
  * @returns a function that ends the subscription
  */
@@ -56,7 +56,7 @@ async function connection(
   socket.on('message', (data) => {
     if (isNotification(String(data))) onLogs()
   })
-  // the first error is thrown below; terminating a connection that is not open yet emits another one
+  // the first error is thrown below; terminating a connection that is not open yet emits another error
   socket.on('error', () => {})
   await once(socket, 'close', { signal }).finally(() => socket.terminate())
 }

@@ -92,8 +92,8 @@ export class RpcNode {
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /**
-   * Order of preference: 0 for a healthy node, 1 for a node behind others, then nodes with faults by the end of their
-   * rest.
+   * Order of preference: 0 for a healthy node, 1 for a node whose head is behind or whose answer was contradicted, then
+   * nodes with faults by the end of their rest.
    */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)

@@ -310,7 +310,7 @@ export class RpcPool<Hash extends string> {
     )
   }
 
-  /** For `REFUTED_MS`, ranks nodes whose answers contradict data proved on the chain behind all other nodes. */
+  /** Asks these nodes last for `REFUTED_MS`, because their answers contradict data proved on the chain. */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {

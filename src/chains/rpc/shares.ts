@@ -23,6 +23,6 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGERS, limitMs: 3_000 },
   tokens: STRANGERS,
-  // callers wait to sign in: after a hanging node, time is left for another node (`smartWallet.ts`)
+  // clients wait to sign in: the short timeout of a hanging node leaves time to ask another node (`smartWallet.ts`)
   wallets: { ...STRANGERS, limitMs: 2_000 },
 }

@@ -10,7 +10,7 @@ export type Commitment = 'confirmed' | 'finalized'
 export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000
-/** Timeout, ms, of methods that a healthy node answers from memory. A hanging node is detected by them. */
+/** Timeout, ms, of methods that a healthy node answers from memory: a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
 const LIGHT: ReadonlySet<string> = new Set([
   'getAccountInfo',
@@ -41,8 +41,9 @@ export function createSolanaRpc(options: RpcPoolOptions<string>): SolanaRpc {
 }
 
 /**
- * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code: their texts resemble those of EVM
- * nodes and mean other things. An error that only another node or a later attempt can resolve is transient.
+ * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code, because the errors' texts
+ * resemble texts of EVM nodes that mean other things. An error that only another node or a later attempt can resolve
+ * is transient.
  */
 const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(

@@ -67,7 +67,7 @@ function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): Transa
   return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
 }
 
-/** Time in the cluster's clock account, ms: the program compares its deadlines with it. */
+/** Time in the cluster's clock account, ms: the program compares its deadlines with this time. */
 async function readClock(call: RpcCall): Promise<number> {
   const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')

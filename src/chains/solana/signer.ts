@@ -184,7 +184,7 @@ async function signOn(
     call<EpochInfo>('getEpochInfo', [{ commitment }]),
     readUnitPrice(call, instruction, fees),
   ])
-  // a node whose height is far behind its blockhash has not caught up: nothing is signed
+  // a node whose block height is far below the height at which its blockhash expires has not caught up: no signature
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
     throw transientError(
       `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
@@ -237,8 +237,8 @@ const LEAST_RAISED = 1_000
 const PERCENTILE = 75
 
 /**
- * Compute unit price that most recent blocks took for the same accounts; doubled by each attempt, at most
- * `maxUnitPrice`.
+ * Compute unit price that was enough in `PERCENTILE` % of recent blocks for the instruction's accounts. Doubled by each
+ * further attempt, up to `maxUnitPrice`.
  */
 async function readUnitPrice(
   call: RpcCall,

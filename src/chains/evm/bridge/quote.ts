@@ -139,7 +139,7 @@ const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRef
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
  * @param to receiver on the hub; null for the bidder's own address
- * @returns null for a contract that names no receiver: nobody may control the same address on the hub
+ * @returns null where the bidder is a contract and `to` is null: nobody may control the same address on the hub
  * @throws BridgeError when the endpoint can't quote
  */
 export async function spokeWithdrawalTransaction(

@@ -17,7 +17,7 @@ export interface PaymentToEnd {
   payment: StoredPayment<CommunityNameTarget> | null
 }
 
-/** Gas of refusing one payment in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
+/** Gas of refusing one payment in a batch. Measured: 13,800, and 17,100 more if the contract owed the payer nothing. */
 export const GAS_PER_PAYMENT_REFUSAL = 31_000n
 
 const abi = communityPaymentsAbi

@@ -18,9 +18,9 @@ import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../cont
 import { encodeContractCall } from '../contracts/read.js'
 import { contractTokenAddress, releaseAndWithdrawCalldata } from './ending.js'
 
-/** Gas limit of a token call on the node: the probe's own limit (TokenProbe.sol) plus its overhead. */
+/** Gas limit of an `eth_call` that runs TokenProbe.sol: the gas that it gives to the token's call, plus overhead. */
 const ASK_GAS = '0x1e8480' // 2 million
-/** Number of characters of the probe's answer in hex: `0x`, a flag word and a number word. */
+/** Number of characters of an answer of TokenProbe.sol in hex: `0x`, a flag word and a number word. */
 const ANSWER_HEX = 2 + 2 * 64
 
 export function createEvmCommunityPaymentPort(

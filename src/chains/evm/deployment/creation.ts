@@ -124,7 +124,8 @@ export const paymentsCreationCode = ({
   })
 
 /**
- * Deployment of an airdrop distributor. All use the zero salt: their addresses differ by the constructor arguments.
+ * Deployment of an airdrop distributor. All distributors use the zero salt: their addresses differ by the constructor
+ * arguments.
  * @param encoded constructor arguments in ABI form
  */
 export const distributorContractCreation = (encoded: Hex): ContractCreation =>
