@@ -101,7 +101,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     const address = rateLimitAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
-  /** Limits key look-ups of an address to the rate of its requests. */
+  /** Limits how often an address's API keys are looked up in the database, to the rate of the address's requests. */
   const mayLookUp = (address: string): boolean => {
     try {
       buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
