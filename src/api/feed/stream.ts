@@ -14,7 +14,7 @@ import { feedEndToken, feedPage } from './feed.js'
 
 /** Maximum number of events written at once to a stream that is behind. They may stay unread in memory. */
 const PAGE_EVENTS = 100
-/** Time after which a browser reconnects, ms. */
+/** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
 export interface StreamRequest {

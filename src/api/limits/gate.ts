@@ -15,7 +15,7 @@ export interface LimitSettings extends ChangeLimits {
   address: BucketRate
   /** Rate of an API key, and of all keys together at one address. */
   key: BucketRate
-  /** API keys that an address may make in a day. */
+  /** Maximum number of API keys that an address may create in a day. */
   keysPerDay: number
 }
 
