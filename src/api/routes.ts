@@ -96,7 +96,7 @@ const TAGS_NOT_ON_MIRROR = [
   'v0.1 authentication',
 ]
 
-/** Routes that a mirror of another service's log cannot answer. */
+/** Routes that a mirror of another service's event feed cannot answer. */
 export const routesNotOnMirror: ReadonlySet<Route> = new Set(
   TAGS_NOT_ON_MIRROR.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(
     ({ path }) => path !== '/v1/networks',

@@ -30,7 +30,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export interface ApiDeps
   extends ContextDeps,
     Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed'> {
-  /** Further routes, of chain families outside the interface. */
+  /** Routes of chain families, in addition to the declared `routes`. */
   moreRoutes?: readonly Route[]
   /** Time after which a request is answered with 503. Default 15 s. */
   requestDeadlineMs?: number

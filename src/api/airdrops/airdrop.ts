@@ -36,7 +36,8 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
     try {
       return await answerOf(context, request, airdrop)
     } catch (error) {
-      // the pages of an airdrop disappear when the operator replaces or removes it between two reads
+      // the stored pages of an airdrop's Merkle tree disappear when the operator replaces or removes the airdrop
+      // between two reads
       if (!(error instanceof RangeError) || tries === TRIES) throw error
     }
   }

@@ -60,7 +60,7 @@ export async function authenticate(
     : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 }
 
-/** Error of a request that needs a key. */
+/** Error of a request without the key that its route requires. */
 export const missingKeyError = (): ApiError =>
   new ApiError(
     'unauthorized',

@@ -24,7 +24,7 @@ export type ChangeAuthor = Pick<Session, 'wallet'>
 export interface AddWalletInput {
   address: string
   name: string
-  /** Visibility. Undefined keeps the visibility of a listed wallet, and makes a new wallet public. */
+  /** Visibility. Undefined keeps the visibility of a wallet of the cluster, and makes a new wallet public. */
   isPrivate?: boolean | undefined
   /** Expected type of the address, checked where it is given. */
   type?: string | undefined
@@ -57,8 +57,8 @@ export function updateWallets(
     renameWalletsChange(wallet, update, (i) => `update[${i}]`),
     addWalletsChange(wallet, add, (i) => `add[${i}]`),
   ]
-  // an empty renaming is refused for a caller who has just removed itself; otherwise `add` would create a new cluster
-  // for it
+  // the renaming is included even if empty: it is refused for a caller who has just removed itself, for whom `add`
+  // would otherwise create a new cluster
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return appendChange(context, { changes, within })
 }
@@ -98,7 +98,7 @@ export function renameWalletsChange(
 }
 
 /**
- * The change that removes wallets. Wallets that are not listed count as removed.
+ * The change that removes wallets. A wallet that is not in the cluster counts as removed.
  * @throws ApiError as `addWalletsChange`, and not_in_cluster, last_verified_wallet
  */
 export function removeWalletsChange(

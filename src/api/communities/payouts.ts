@@ -4,7 +4,7 @@ import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireRules } from './communities.js'
 
-/** Payments that one transaction pays out: each needs about 45,000 gas. */
+/** Maximum number of payments that one transaction pays out: each needs about 45,000 gas. */
 const AT_ONCE = 50
 
 /**

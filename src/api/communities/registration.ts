@@ -92,7 +92,7 @@ async function attemptRegistration(
     readStanding(),
     nameAvailabilityUnderRules(context, { community, name }, rules),
   ])
-  // the same request, sent twice, may have registered the name for this wallet between the two reads
+  // the same request, sent twice, may have registered the name between the reads of rights and of availability
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationDecisionInputs = {

@@ -18,7 +18,7 @@ import { addressSchema, clusterIdSchema, nameSchema } from '../v1/schemas.js'
 /** How a version of the HTTP interface (v1 or v0.1) shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
   readonly schema: z.ZodType
-  /** Why each list in the family's own fields is bounded, as in `Route`. */
+  /** Why each list in the family's own fields is bounded, as in `Route.bounds`. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. */
   ownFields(quote: QuoteOfPort<Port>): object

@@ -9,7 +9,7 @@ export interface PagePosition {
   order: FeedOrder
   /** Number of the first event of the next entry. */
   first: number
-  /** Events of that entry, in the order of the walk, that earlier pages returned. */
+  /** Number of events of the next entry, in the order of the walk, that earlier pages returned. */
   skip: number
   /** Lowest event number of the walk. */
   floor: number

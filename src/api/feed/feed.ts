@@ -67,7 +67,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     network: walk.network,
     generation,
     items,
-    /** Number of the newest event when this was read. */
+    /** Number of the newest event when the page was read. */
     newest,
     /** Position at which the walk continues. */
     end,

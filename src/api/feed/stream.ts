@@ -14,7 +14,7 @@ import { feedEndToken, feedPage } from './feed.js'
 
 /** Maximum number of events written at once to a stream that is behind. They may stay unread in memory. */
 const PAGE_EVENTS = 100
-/** Time after which a browser reconnects, ms. */
+/** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
 export interface StreamRequest {
@@ -102,7 +102,8 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   if (!context.streams.open(res)) return void res.end()
   try {
-    // without this check a reader who left during the read would follow for ever: the event `close` fires only once
+    // without the check of `destroyed`, `follow` would never end for a client that disconnected during the read: the
+    // event `close` fires only once
     for (let page: Page | null = first; page && !res.destroyed; ) {
       const { network, generation, idOf, items, end } = page
       const json = createV1EventWriter(network, generation, idOf)

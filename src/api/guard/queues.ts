@@ -66,8 +66,8 @@ export class StatementQueue {
   readonly #queue = new FairQueue(STATEMENTS)
 
   /**
-   * A pool whose statements wait in the queue of one client, and whose rows are processed in the client's turn. A
-   * write still runs after the request was answered.
+   * A pool whose statements wait in the queue of one client, and whose rows are processed in the client's turn. Waiting
+   * statements are kept when the client disconnects, so a write still runs after the request was answered.
    */
   of(pool: pg.Pool, { address }: QueueClient): pg.Pool {
     return poolWithQuery(pool, async (config) => {

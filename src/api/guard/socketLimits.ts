@@ -31,8 +31,8 @@ const MAX_SMALL_PARTS = 256
 const BYTES_PER_PART = 32
 
 /**
- * Limits for Node's `createServer`. The Host header is not required: it is never read, and Node refuses a request
- * without it in another form than JSON.
+ * Limits for Node's `createServer`. The Host header is not required: it is never read, and Node's own refusal of a
+ * request without the header would not be JSON.
  */
 export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -122,12 +122,12 @@ interface Parsed {
 /** Index of the parser's callback for each part of a body (`kOnBody`). */
 const ON_BODY = 3
 
-/** Value that means an upgrade: Node parses no more HTTP on the connection. */
+/** Result of `onIncoming` that means an upgrade: Node parses no more HTTP on the connection. */
 const STOP = 2
 
 /**
  * Stops parsing after the head of a connection's last request. Neither its body nor pipelined requests are parsed,
- * because each piece would cost as much as a refusal.
+ * because each part of a body, and each request, would cost as much as a refusal.
  */
 function stopBehindLast(socket: Socket): void {
   const { parser } = socket as Parsed
@@ -169,7 +169,7 @@ export function closeRefusedConnection(exchange: Asked & Pick<HttpExchange, 'isB
   if (!isByProxy || pipelined.has(req.socket) || hasLongRest(req)) closeAfterResponse(exchange)
 }
 
-/** Longest body that is read to its end behind a refusal, bytes. */
+/** Longest body of a refused request that is read to its end, bytes. */
 const MAX_DRAINED_BYTES = 64 * 1024
 
 /**
@@ -220,8 +220,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
- * Closes our side at once, and the socket after `LINGER_MS`, so that the client can read the response. Nothing more
- * is read.
+ * Closes our side of a connection at once, and the socket after `LINGER_MS`, so that the client can read the response.
+ * Nothing more is read from the socket.
  */
 function closeGently(socket: Socket): void {
   socket.end()

@@ -12,7 +12,7 @@ import {
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Look-ups per statement. More look-ups save nothing, and delay the first ones of the statement. */
+/** Maximum look-ups per statement. More look-ups save nothing, and delay the first look-ups of the statement. */
 const MAX_TOGETHER = 64
 
 /** The next statement starts when the last one has ended, or after this time. */

@@ -3,7 +3,7 @@ import type { Route } from './route.js'
 
 /** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
-/** Longer parameters are not filled into paths: no name, address or hash is as long. */
+/** Longer parameters are not filled into the successor's path: no name, address or hash is longer. */
 const MAX_PARAM_CHARS = 128
 /** Link target where the request does not have all parameters of the successor's path. */
 const DOCUMENT = '/openapi.json'

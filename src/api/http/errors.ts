@@ -51,7 +51,7 @@ export interface ErrorDetail {
   message: string
 }
 
-/** Retry-After of answers with status 503. */
+/** `Retry-After` of responses with status 503, seconds. */
 const RETRY_AFTER_S = 2
 
 const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {

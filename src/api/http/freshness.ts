@@ -14,9 +14,9 @@ export interface Freshness {
    * free in the tables.
    */
   isCatchingUp: boolean
-  /** True if the tables are a mirror of another service's log. */
+  /** True if the tables are a mirror of another service's event feed. */
   isMirror: boolean
-  /** Seconds that the tables are behind; null while they are current, or where the lag is unknown. */
+  /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
   /** True if the chains file names a hub, or the tables are a mirror's. */
   isDeployed: boolean
@@ -58,7 +58,7 @@ export function createFreshnessReader(
   return () => {
     if (performance.now() < untilMs) return answer
     untilMs = Number.POSITIVE_INFINITY
-    // a mirror without a configured hub is never current
+    // a mirror never counts as current, even without a configured hub
     answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
@@ -120,7 +120,7 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** How far the tables of the request's network lag behind the network's chains; `UNKNOWN` where the database does not answer. */
+/** How far the tables of the request's network lag behind its chains; `UNKNOWN` while the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
 /**
@@ -160,7 +160,7 @@ export async function requireCaughtUp({ freshness, network }: Fresh): Promise<vo
   )
 }
 
-/** Refuses a request for data that is in no log. @throws ApiError unavailable on a mirror */
+/** Refuses, on a mirror, a request for data that is not in the event feed. @throws ApiError unavailable */
 export async function refuseOnMirror({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isMirror) return
   throw new ApiError(

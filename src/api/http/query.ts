@@ -58,7 +58,7 @@ export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): numbe
   return Math.min(limit, bounds.max)
 }
 
-/** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
+/** A parameter with one of the allowed values; undefined where it is absent. @throws ApiError invalid_request */
 export function enumParameter<T extends string>(
   query: RequestQuery,
   name: string,

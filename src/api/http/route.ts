@@ -9,7 +9,7 @@ import type { HeaderName } from './headers.js'
 import type { RequestQuery } from './query.js'
 import type { CostliestRequest, RefusedRequest } from './sampleRequests.js'
 
-/** The wallet behind a request, proven by its authentication key on both networks. */
+/** The wallet that sent a request, proven by its authentication key, which is valid on both networks. */
 export interface Session extends StoredSession {
   type: WalletKindName
   /** The wallet's stored form. */
@@ -47,8 +47,8 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
 }
 
 /**
- * Data that a route's responses depend on while the network is caught up: public events, or unconfirmed bids too. It is
- * the cache key of the responses.
+ * Data that a route's responses depend on while the network is caught up. `journal`: public events; `facts`: also
+ * unconfirmed bids. Cached responses are reused until this data changes.
  */
 export type CacheSource = 'journal' | 'facts'
 
@@ -131,11 +131,11 @@ export interface Route {
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOfRoute`. */
   price?: RoutePrice
-  /** Query parameter that makes the request a long poll of up to `MAX_LONG_POLL_MS`, in addition to the deadline. */
+  /** Query parameter that makes the request a long poll, which adds up to `MAX_LONG_POLL_MS` to its deadline. */
   longPollParam?: string
   /**
-   * Cache key of the responses: they are reused until this data changes. Not allowed on routes with a key, because
-   * cached responses are shared.
+   * Data that the responses depend on: cached responses are reused until the data changes. Not allowed on routes with a
+   * key, because cached responses are shared.
    */
   cacheSource?: CacheSource
   /** Responses carry the block that they reflect (`x-clusterd-as-of`). */

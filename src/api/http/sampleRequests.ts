@@ -8,14 +8,14 @@ export interface SampleData {
   /** Name of a cluster of 1,000 wallets that holds 1,001 names. */
   name: string
   walletName: string
-  /** All names of that cluster. */
+  /** All names of the cluster that holds `name`. */
   held: readonly string[]
-  /** A wallet verified in that cluster. */
+  /** A wallet verified in the cluster that holds `name`. */
   owner: string
   clusterId: string
   /** A community whose rules list 1,000 addresses. */
   community: string
-  /** Wallet of another cluster, which sends requests with `as: 'other'`. */
+  /** Wallet of a cluster other than `clusterId`, which sends requests with `as: 'other'`. */
   other: string
   /** Call with which an ENS client looks up the wallet `other`. */
   ensCall(): string
@@ -70,12 +70,12 @@ export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
 export const maxWalletsToAdd = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
-/** Rules of a community of maximum length. */
+/** The longest rules that a community may have. */
 export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
   requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
 
-/** Addresses of a bulk look-up. */
+/** As many addresses as a bulk look-up may have. */
 export const maxLookupAddresses = ({ cosmosAddress }: SampleData) =>
   makeSampleList(1_000, cosmosAddress)
 

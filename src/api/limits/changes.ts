@@ -107,7 +107,7 @@ const NOTED = ['changes-a-minute', 'changes-of-address']
 const notedOf = (charges: readonly SharedCharge[]): string[] =>
   bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
-/** Buckets that refused a change lately. Further changes of them are refused without waiting in the queue. */
+/** Buckets that refused a change lately. Further changes charged to them are refused without waiting in the queue. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**

@@ -24,7 +24,7 @@ export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
 /** Price of an ENS look-up, whose response is signed. */
 export const ENS_PRICE = fixed(3)
-/** Price of an entry bundle of a log: its 256 entries are serialized for each request. */
+/** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
 export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {

@@ -15,7 +15,7 @@ export interface LimitSettings extends ChangeLimits {
   address: BucketRate
   /** Rate of an API key, and of all keys together at one address. */
   key: BucketRate
-  /** API keys that an address may make in a day. */
+  /** Maximum number of API keys that an address may create in a day. */
   keysPerDay: number
 }
 
@@ -101,7 +101,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     const address = rateLimitAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
-  /** Limits key look-ups of an address to the rate of its requests. */
+  /** Limits how often an address's API keys are looked up in the database, to the rate of the address's requests. */
   const mayLookUp = (address: string): boolean => {
     try {
       buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)

@@ -16,7 +16,7 @@ import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 
-/** Names per page. */
+/** Maximum number of names per page. */
 export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**

@@ -19,7 +19,7 @@ import { ApiError } from '../http/errors.js'
 /** Longest wait for one chain, well below the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
-/** Money that an address is owed, or will be owed unless its payment is decided before. */
+/** Money that an address is owed, or will be owed from `fromMs` unless its payment is decided before that time. */
 export interface Refund extends MoneyOwedToPayer {
   /**
    * Debtor. `hub`: the hub owes for bids that won nothing, in its coin. `payments`: a payments contract or program

@@ -18,7 +18,7 @@ export type ResponseSender = (
 
 export interface ResponseSenderDeps {
   log: Logger
-  /** Receives the error of our own code behind a response of status 500, with a description of the request. */
+  /** Receives an error of our own code that led to a response of status 500, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
   /** Counts requests that the service failed to serve. */
   failed?: Pick<FailedRequests, 'count'>

@@ -84,7 +84,7 @@ export function createWaitingCaller(exchange: HttpExchange, meter: RequestMeter)
     lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
     /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
     allowLongPoll(ms: number): AbortSignal {
-      // only for this response: Node resets the timeout before the next request
+      // the timeout holds for this response only: Node resets it before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)
       return requestDeadline(exchange, ms).signal
     },

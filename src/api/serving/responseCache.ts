@@ -52,8 +52,8 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
   })
   return {
     /**
-     * The current version of the data behind a response; null for a key that was not requested before, so that a first
-     * response does not wait for a version.
+     * The current version of the data that a response depends on; null for a key without a cached response, so that a
+     * first response does not wait for a version.
      */
     async version(key: string, network: Network, by: CacheSource): Promise<string | null> {
       if (!entries.has(key)) return null

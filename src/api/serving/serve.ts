@@ -47,7 +47,7 @@ const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
-/** A piece of a body counts as at least this many bytes, by its time and memory. */
+/** A piece of a body counts as at least this many bytes, because each piece takes time and memory. */
 const PIECE_BYTES = 512
 /** Minimum memory of an element of a join, bytes. */
 const ELEMENT_BYTES = 64
@@ -369,7 +369,7 @@ function ownContext(
   }
 }
 
-/** Adds the headers that depend on the request. A message is reused as it is where there are none. */
+/** Adds the headers that depend on the request. Without such headers the cached message is reused. */
 async function withRequestHeaders(
   { answer, message }: CachedResponse,
   session: Session | null,

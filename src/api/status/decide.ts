@@ -1,7 +1,7 @@
 import { decideTxStatus, type StatusAnswer, type TxStatusInput } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 
-/** Facts of a transaction in addition to its status. */
+/** Data about a transaction in addition to its status. */
 export interface TxDetails {
   /** Network label of the transaction's chain. */
   network?: string | undefined
@@ -28,7 +28,7 @@ export interface TxStatusQuery {
   tx: Buffer
 }
 
-/** Calls the registry's status function with the known facts. */
+/** Decides a transaction's status by the known inputs. Inputs that are left out count as empty or unknown. */
 export const decideStatus = (context: Context, known: Partial<TxStatusInput>): StatusAnswer =>
   decideTxStatus({
     nowMs: context.now(),

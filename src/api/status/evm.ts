@@ -62,10 +62,11 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
-  // a bid may have moved from the unconfirmed logs (tail) into the journal between the two statements above
+  // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
-  // one node may have invented the sender and nonce behind a verdict; confirmed payments come from two nodes
+  // the sender and nonce that led to a verdict (why the transaction is invalid) may be one node's invention; confirmed
+  // payments come from two nodes
   const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !isPaid) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}

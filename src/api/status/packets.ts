@@ -151,7 +151,7 @@ async function outcomeOf(
     }
   }
   const tail = await findUnconfirmedTx(context.pool, context.network, hub.chain, received.txHash)
-  // a message may move into the journal between the two statements; the next poll sees it there
+  // bids may move into the journal after `received` was read; the next poll finds them there
   return {
     state: 'tail',
     bids: own(tail?.bids ?? []),

@@ -103,7 +103,7 @@ export function eventPageAnswer(
   return answerOfJsonBytes(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
 }
 
-/** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
+/** Query of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
 export function eventPageQuery(limit: PageLimitBounds, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({

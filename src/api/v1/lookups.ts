@@ -237,7 +237,7 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-/** JSON for programs. Browsers get the page of any name. */
+/** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
 export const profileRoute = route.get('/:name', {
   bad: {
     what: 'a name that nobody holds',

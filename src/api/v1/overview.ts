@@ -86,7 +86,7 @@ function progressOf(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // measured by the clock of the process that wrote the state, so that two clocks are never compared
+  // the lag is measured by the clock of the process that wrote the state, so that two clocks are never compared
   const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = confirmationMs(state)
   return {
@@ -99,7 +99,7 @@ function progressOf(
   }
 }
 
-/** Sizes of the parts of a stored record (`encodeRunningHashes`), bytes. */
+/** Sizes of the parts of a chain's stored running hashes (`encodeRunningHashes`), bytes. */
 const ADDRESS = 20
 const WORD = 32
 const word = z

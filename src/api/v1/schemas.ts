@@ -37,7 +37,7 @@ export const walletKindSchema = z.enum(WALLET_KIND_NAMES)
 /** Type of a generated wallet. */
 export const addressTypeSchema = z.enum(ADDRESS_TYPES)
 
-/** Type of a listed wallet, which may be of any chain. */
+/** Type of a wallet, which may be of any chain. */
 export const walletTypeSchema = z.string().openapi({
   description: `\`${[...ADDRESS_TYPES, ...OTHER_CHAIN_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
